@@ -1770,6 +1770,9 @@ VD__FFT_NOINLINE static vc_val vd__load(const vc_ref *r, vc_val at) { return vc_
 VD__FFT_NOINLINE static void vd__store(const vc_ref *r, vc_val at, vc_val v) { vc_store(*r, at, v); }
 VD__FFT_NOINLINE static vc_val vd__get(const vc_ref *r) { return vc_get(*r); }
 VD__FFT_NOINLINE static void vd__set(const vc_ref *r, vc_val v) { vc_set(*r, v); }
+VD__FFT_NOINLINE static void vd__shared_barrier(vc_kernel *k) {
+    vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+}
 VD__FFT_NOINLINE static vc_val vd__load_or(const vc_ref *r, vc_val at, vc_val inside, vc_val otherwise) {
     return vc_load_or(*r, at, inside, otherwise);
 }
@@ -2749,7 +2752,7 @@ static vd_result vd__tuned_access(vd__tuning *s, vd_result (*visit)(vd_context *
 }
 
 /* Finds timings in the context or in its cache directory. Those in the directory are checked, because the file may be
-   damaged or of another plan. */
+   damaged. */
 static bool vd__tuned_load(vd__tuning *s) {
     vd_plan_timings *times = (vd_plan_timings *)(void *)s->kept;
     if (vd__tuned_access(s, vd__tuned_get)) {
@@ -4856,8 +4859,8 @@ static vd__fft_problem vd__fft_problem_of(vd_fft *p, uint32_t direction, uint32_
     return problem;
 }
 
-/* Number of results of a problem, from the first one on, that are stored. For VD_FFT_REAL of odd length, the results
-   include the bins above n / 2, which are not stored, because they are the conjugates of others. */
+/* Number of results of a problem, from the first one on, that are stored. At full length, those of VD_FFT_REAL include
+   the bins above n / 2, which are not stored, because they are the conjugates of others. */
 static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
     const vd__real *r = &problem->rule;
     const vd__problem_end *out = &problem->end[1];
@@ -6098,7 +6101,7 @@ static vd__fft_c vd__fft_complex(vc_val re, vc_val im) {
     return c;
 }
 static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_complex(a.im, a.re); }
-/* Returns the immediate x in the type of another value. */
+/* The immediate x in the type of another value. */
 static vc_val vd__fft_immediate(vc_val like, double x) {
     return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x);
 }
@@ -6229,11 +6232,11 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
 }
 
 // >>twiddles
-/* Tables of twiddle factors, which are computed in double precision on the host. A butterfly needs the powers w^1 …
-   w^(radix - 1) of a root of unity w. The table contains w^1, w^2, w^4, w^8, … or, with base 4, w^1, w^2, w^3, w^4,
-   w^8, w^12, w^16, …; kernels compute the other powers as products of these. Each is a product of at most five or
-   three, so its error is smaller than by repeated multiplication by w (Van Loan, Computational Frameworks for the FFT,
-   1992, section 1.4). */
+/* Tables of twiddle factors and of Bluestein's algorithm in one pass, computed in double precision on the host. A
+   butterfly needs the powers w^1 … w^(radix - 1) of a root of unity w. The table contains w^1, w^2, w^4, w^8, … or,
+   with base 4, w^1, w^2, w^3, w^4, w^8, w^12, w^16, …; kernels compute the other powers as products of at most five of
+   these (base 4: three), whose error is smaller than by repeated multiplication by w (Van Loan, Computational
+   Frameworks for the FFT, 1992, section 1.4). */
 
 /* Base of the powers in the tables of a pass: 4 if the axis is split over passes, whose errors add; otherwise 2, since
    loading fewer values is faster. */
@@ -6241,15 +6244,14 @@ static uint32_t vd__fft_power_base(const vd__fft_pass *pass) {
     return pass->end[0].role == VD__FFT_TEMP || pass->end[1].role == VD__FFT_TEMP ? 4 : 2;
 }
 
-/* Returns the largest exponent up to j of which the table contains the power: the leading digit of j. */
+/* The largest tabled exponent that is not above j: the leading digit of j, followed by zeros. */
 static uint32_t vd__fft_tabled_exponent(uint32_t base, uint32_t j) {
     uint32_t unit = 1;
     while (base * unit <= j) unit *= base;
     return j / unit * unit;
 }
 
-/* Returns the maximum number of complex numbers in all tables, which are one buffer. It is checked before the host
-   computes the tables. */
+/* Maximum complex numbers in all tables, which are one buffer. */
 static uint64_t vd__fft_max_table(const vd_fft *p) {
     uint64_t limit = vd_device(p->base.ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_complex_type(p->real));
     return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
@@ -6279,9 +6281,8 @@ static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     return grown + 2 * (size_t)(need - count);
 }
 
-/* Finds or appends a table of `count` entries with this key. Sets *offset to the index of its first entry, and *at to
-   the entries, which the caller must compute, or to NULL if the table exists. Returns false if out of memory, or if the
-   tables exceed the limit. */
+/* Finds or appends the table with this key. *at: its entries, which the caller must compute; NULL if the table exists.
+   Fails as vd__fft_grow_table does. */
 static bool vd__fft_find_table(vd_fft *p, uint64_t count, const uint64_t key[5], uint32_t *offset, double **at) {
     uint32_t i;
     for (i = 0; i < p->table_key_count; i++) {
@@ -6478,7 +6479,6 @@ static bool vd__fft_place_chirps(vd_fft *p) {
 
 static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass);
 
-/* Computes the tables of all passes that the host computes. */
 static vd_result vd__fft_make_tables(vd_fft *p) {
     uint32_t i, direction_index, j;
     bool ok = true;
@@ -6511,8 +6511,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     return VD_OK;
 }
 
-/* Creates the buffer of the tables in the type of the arithmetic. It has at least one entry, because all kernels
-   declare it. Tables that the device computes are zeros. */
+/* The buffer has at least one entry, because all kernels declare it. */
 static vd_result vd__fft_upload_tables(vd_fft *p) {
     static const double none[2] = { 0, 0 };
     const double *from = p->table_count ? p->table : none;
@@ -6583,13 +6582,18 @@ typedef struct vd__fft_writer {
     vd__fft_c x[VD__FFT_MAX_VALUES]; /* values of the thread: element j of butterfly u is x[u * radix + j] */
 } vd__fft_writer;
 
+/* Records the following block under `condition` if `needed`, otherwise unconditionally. */
+#define VD__FFT_IF(writer, needed, condition) \
+    for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; \
+         once = (needed) ? vc_block_end((writer)->k) : 0)
+
 /* Loads entry `index` of the table at this offset. */
 static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
     vc_val v = vd__fft_unpack_word(vd__load_from(&w->table, offset, index));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_stage_info. */
+/* first(b, c) of vd__fft_stage_info. */
 static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
     if (c * radix == s->n) return b;
     if (c == 1) return vd__mul_u32(b, radix);
@@ -6612,7 +6616,7 @@ static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_sta
     return vd__add_u32(t, u * w->shape->threads);
 }
 
-/* Index of butterfly u of this thread in a stage. Threads without such a butterfly repeat the last butterfly. */
+/* Threads without such a butterfly repeat the last butterfly. */
 static vc_val vd__fft_butterfly_index_clamped(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
     bool partly;
     vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
@@ -6638,7 +6642,6 @@ static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint
                : vc_add(address, vd__mul_u32(w->transform_in_group[w->columns], vd__fft_shared_stride(s, w->pad)));
 }
 
-/* Stores a value, or one component of it, in shared memory. component: VD__FFT_RE, VD__FFT_IM or VD__FFT_BOTH. */
 static void vd__fft_store_shared(const vd__fft_writer *w, vc_val address, uint32_t constant, uint32_t component,
                                  vd__fft_c x) {
     vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), address,
@@ -6647,7 +6650,6 @@ static void vd__fft_store_shared(const vd__fft_writer *w, vc_val address, uint32
                                        : x.re);
 }
 
-/* Loads a value, or one component of it, from shared memory. */
 static void vd__fft_load_shared(const vd__fft_writer *w, vc_val address, uint32_t constant, uint32_t component,
                                 vd__fft_c *x) {
     vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
@@ -6656,7 +6658,6 @@ static void vd__fft_load_shared(const vd__fft_writer *w, vc_val address, uint32_
     else x->re = v;
 }
 
-/* Stores the results 0 … count - 1 of butterfly b in shared memory. */
 static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, const vd__fft_c *x,
                              uint32_t count, uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->write_stride, g->radix);
@@ -6687,7 +6688,6 @@ typedef struct vd__fft_pair {
     vc_ref sum[2][2];        /* [component][0]: x[0] and the terms with cosines; [1]: the terms with sines */
 } vd__fft_pair;
 
-/* Returns the indices of pair u of this thread. */
 static vd__fft_pair vd__fft_pair_of(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
     vd__fft_pair pair;
     uint32_t columns = w->shape->n / g->radix;
@@ -6753,7 +6753,7 @@ static void vd__fft_receive_direct(const vd__fft_writer *w, const vd__fft_stage_
         for (uint32_t c = first; c <= last; c++)
             for (uint32_t odd = 0; odd < 2; odd++) {
                 pair[u].sum[c][odd] = vc_var(w->k, odd ? "odd" : "even", w->real);
-                vd__set(&pair[u].sum[c][odd], odd ? vc_imm(w->real, 0) : *vd__fft_component(&x, c));
+                if (!odd) vd__set(&pair[u].sum[c][0], *vd__fft_component(&x, c));
             }
     }
     vc_val done = vc_for_begin(w->k, vc_u32(0), vc_u32(count - rest), vc_i32(VD__FFT_DIRECT_TERMS));
@@ -6798,7 +6798,6 @@ static void vd__fft_twiddle_direct(vd__fft_writer *w, const vd__fft_stage_info *
     }
 }
 
-/* Stores the results of a direct stage in shared memory. */
 static void vd__fft_send_direct(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
     uint32_t constant;
     bool partly;
@@ -6817,9 +6816,8 @@ static void vd__fft_send_direct(vd__fft_writer *w, const vd__fft_stage_info *g, 
 
 /* ---- exchanges ---- */
 
-/* Stores the results of a slice in shared memory. If all results of a butterfly are in one slice, these are all results
-   of the butterflies of the slice, whose index counts from the first of them; otherwise a part of the results of each
-   butterfly. */
+/* Stores the results of a slice in shared memory. A slice contains either some results of every butterfly
+   (interleaved), or all results of some butterflies, whose indices then count from the first of them. */
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component, uint32_t slice) {
     uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
     bool interleaved = g->write_stride == all, partly;
@@ -6838,13 +6836,11 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_
         vc_val own = vd__lt_u32(b, first + part);
         if (begin < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
         if (first) b = vd__sub_u32(b, first);
-        if (begin >= first && end <= first + part) vd__fft_send_one(w, g, b, x, count, component);
-        else VC_IF(w->k, own) { vd__fft_send_one(w, g, b, x, count, component); }
+        VD__FFT_IF(w, begin < first || end > first + part, own) { vd__fft_send_one(w, g, b, x, count, component); }
     }
 }
 
-/* Loads the elements of a slice from shared memory. If all elements of a butterfly are in one slice, these are all
-   elements of the butterflies of the slice; otherwise a part of the elements of each butterfly. */
+/* Loads the elements of a slice from shared memory, with slices as in vd__fft_send. */
 static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__fft_c *to, uint32_t component,
                             uint32_t slice) {
     uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices);
@@ -6868,7 +6864,7 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__
    because transforms in place store results to elements that other threads have loaded. The others do not, so that
    drivers can move loads of tables across them. */
 static void vd__fft_barrier(vd__fft_writer *w) {
-    if (w->buffers_ordered) vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    if (w->buffers_ordered) vd__shared_barrier(w->k);
     else vc_barrier(w->k);
     w->buffers_ordered = true;
 }
@@ -6952,7 +6948,7 @@ static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, cons
 /* Stages of a transform in Stockham autosort order (Van Loan, Computational Frameworks for the FFT, 1992, section 1.7).
    */
 
-/* Loads the powers 1 … radix - 1 of the root of a stage with index m from its table, or computes them. */
+/* Powers 1 … radix - 1 of the root with index m, loaded from the table of the stage or computed from loaded ones. */
 static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val m, vd__fft_c *power) {
     uint32_t base = vd__fft_power_base(w->pass), table = g->table;
     for (uint32_t j = 1; j < g->radix; j++) {
@@ -6991,7 +6987,6 @@ static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *
     }
 }
 
-/* Returns the row of the twiddle factors of transform q. */
 static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
     const vd__fft_pass *pass = w->pass;
     vc_val row = vd__fft_div_const(q, pass->twiddle_width);
@@ -7025,7 +7020,6 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g) {
     }
 }
 
-/* Computes all stages and the exchanges between them. */
 static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool columns_out) {
     const vd__fft_shape *s = w->shape;
     vd__fft_stage_info g = vd__fft_stage_info_of(s, direction_index, 0), next;
@@ -7036,10 +7030,8 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
         next = vd__fft_stage_info_of(s, direction_index, i + 1);
         next.table = w->pass->tables.stage[direction_index][i + 1];
         if (vd__fft_is_direct(next.radix) && next.length > 1) vd__fft_twiddle_direct(w, &g, &next);
-        /* index of the exchange: that of the later of its two stages in forward order */
-        uint32_t exchange = direction_index ? s->stages - 1 - i : i + 1;
-        /* padding of the exchange between the same two stages */
-        w->pad = s->pad[direction_index ? s->stages - 2 - i : i];
+        uint32_t exchange = direction_index ? s->stages - 1 - i : i + 1; /* the later stage, in forward order */
+        w->pad = s->pad[exchange - 1];
         if (vd__fft_uses_shuffle(s, exchange)) vd__fft_shuffle(w, &g, &next);
         else if (s->last_axis_first ? s->register_exchange >> exchange & 1 : next.register_exchange && next.lanes == 1)
             vd__fft_regroup(w, &g);
@@ -7048,10 +7040,9 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
 }
 
 // >>hooks
-/* Hooks: calls of the user's callbacks for elements that are loaded and stored, and their trials. */
+/* Calls of the user's callbacks for elements that are loaded and stored, and the trials of these callbacks. */
 
-/* Returns the offset of the first element of butterfly b of the first or the last stage. base: offset of the first
-   element of its transform. */
+/* Offset of the first element of butterfly b. base: offset of the first element of its transform. */
 static vc_val vd__fft_butterfly_offset(const vd__fft_writer *w, const vd__fft_addressing *array,
                                        const vd__fft_stage_info *g, vc_val b, vc_val base) {
     const vd__fft_shape *s = w->shape;
@@ -7069,15 +7060,14 @@ static uint64_t vd__fft_element_distance(const vd__fft_writer *w, const vd__fft_
     return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * array->stride[g->axis];
 }
 
-/* Returns the index, in the numbering of w->index, of element j of butterfly b of this thread's transform. */
+/* Index of element j of butterfly b, in the numbering of w->index. */
 static vc_val vd__fft_element_index(const vd__fft_writer *w, const vd__fft_addressing *array,
                                     const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     uint64_t distance = vd__fft_element_distance(w, array, g, j);
     return vc_add(vd__fft_butterfly_offset(w, array, g, b, w->index), vc_imm(vc_typeof(w->index), distance));
 }
 
-/* Returns the coordinate, along a dimension of `size` indices that are `step` elements apart, of the element with this
-   index in an array of `elements` elements. */
+/* Coordinate along a dimension of `size` indices that are `step` elements apart, in an array of `elements` elements. */
 static vc_val vd__fft_coordinate(vc_val index, uint64_t step, uint64_t size, uint64_t elements) {
     vc_type type = vc_typeof(index);
     if (step > 1) index = vc_div(index, vc_imm(type, step));
@@ -7085,7 +7075,6 @@ static vc_val vd__fft_coordinate(vc_val index, uint64_t step, uint64_t size, uin
     return vc_cast(VC_U32, index);
 }
 
-/* Returns the position in the array of element j of butterfly b of this thread's transform. */
 static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addressing *array,
                                      const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
@@ -7109,8 +7098,7 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
     return point;
 }
 
-/* Calls a hook. Results that are immediates are converted to values of the kernel, because the builder cannot attribute
-   operations on immediates only to a kernel. */
+/* Converts results that are immediates, as vd_plan_fragment_build does. */
 static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at,
                               vd_fft_value *value) {
     hook(k, at, value, h->user);
@@ -7118,7 +7106,6 @@ static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kerne
     if (value->im.owner && !vd__is_kernel_value(value->im)) value->im = vc_const(k, value->im);
 }
 
-/* Returns element j of butterfly b, whose value is x, after the hook. */
 static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_addressing *s,
                                     const vd__fft_stage_info *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
@@ -7129,7 +7116,7 @@ static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, c
     return vd__fft_complex(value.re, value.im);
 }
 
-/* Declares the buffers of a trial, an input and an output for each hook, and the arguments of hook_declare. */
+/* An input and an output buffer for each hook. */
 static void vd__fft_trial_declare(vd__trial *t) {
     const vd_fft *p = (const vd_fft *)t->code;
     for (int i = 0; i < (p->convolution.map ? 6 : 4); i++)
@@ -7137,8 +7124,8 @@ static void vd__fft_trial_declare(vd__trial *t) {
     if (p->hooks.declare) p->hooks.declare(t->k, p->hooks.user);
 }
 
-/* Checks the result of a hook: both parts must be values of kernel k and of the arithmetic's type or, for store hooks,
-   both must be {0}. name: of the hook; is_real: elements are reals, and im is ignored. */
+/* Both parts must be values of kernel k and of the arithmetic's type or, for store hooks, both {0}. is_real: im is
+   ignored. */
 static vd_result vd__fft_check_result(const vd_fft *p, const vc_kernel *k, const char *name, const vd_fft_value *v,
                                       bool stores, bool is_real) {
     const vc_val *part[2];
@@ -7193,14 +7180,13 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     return result;
 }
 
-/* Names the hooks that the user has set, for errors that may be in any of them. */
+/* For errors that may be in any of the hooks. */
 static const char *vd__fft_hook_names(const vd_fft *p) {
     if (p->convolution.map) return "the map";
     return !p->hooks.store ? "the load hook" : !p->hooks.load ? "the store hook" : "the hooks";
 }
 
-/* Records each hook once, so that vd_fft_create reports its errors, and determines which arguments and elements it
-   accesses. */
+/* Records each hook once, to report its errors and to find out which arguments and elements it accesses. */
 static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     vd__fft_hooks *h = &p->hooks;
     vd_result result = VD_OK;
@@ -7251,19 +7237,19 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
 /* Recording the kernel of a pass: load, transform, store. An inverse transform is the forward transform with real and
    imaginary parts swapped while loading and storing. */
 
-/* Returns the number of consecutive work-groups that process transforms of one block: all `tiles` of a block or, with
-   product.uncached, only so many that they process about 128 transforms. Then the work-groups for the same transforms
-   of the next block follow, which use the same part of the spectrum. */
+/* Number of consecutive work-groups that process transforms of one block: all `tiles` of a block or, with
+   product.uncached, those of about 128 transforms. The work-groups for the same transforms of the next block follow,
+   which use the same part of the spectrum. */
 static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles) {
     uint64_t groups = tiles;
     while (w->pass->product.uncached && groups % 2 == 0 && groups * w->shape->ffts_per_group > 128) groups /= 2;
     return groups;
 }
 
-/* Returns the index, within its block, of the first transform of the work-group; *block: the index of the block. */
+/* Index of the first transform of the work-group in its block. *block: index of the block. */
 static vc_val vd__fft_first_transform(const vd__fft_writer *w, vc_val *block) {
     uint64_t count = vd__fft_transform_count(w->pass), blocks = w->pass->end[0].array.block.product;
-    uint64_t tiles = (count + w->shape->ffts_per_group - 1) / w->shape->ffts_per_group;
+    uint64_t tiles = vd__ceil_div(count, w->shape->ffts_per_group);
     uint64_t consecutive = vd__fft_groups_per_block(w, tiles);
     vc_val group = vc_group_id(w->k, 0), chunk = vd__fft_div_const(group, consecutive);
     vc_val group_in_block = vd__fft_mod_const(group, consecutive);
@@ -7274,9 +7260,9 @@ static vc_val vd__fft_first_transform(const vd__fft_writer *w, vc_val *block) {
     return vd__mul_u32(blocks == 1 ? group : group_in_block, w->shape->ffts_per_group);
 }
 
-/* Returns the index, within its block, of the transform that this thread computes; *block: the index of the block. If
-   the last work-group has fewer transforms than the others, *partly is set, *exists is whether the thread has a
-   transform, and threads without one repeat the last transform. */
+/* Index of this thread's transform in its block. *block: index of the block. If the last work-group has fewer
+   transforms than the others, *partly is set, *exists is whether the thread has a transform, and threads without one
+   repeat the last transform. */
 static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
     uint64_t count = vd__fft_transform_count(w->pass);
     vc_val q = vc_add(vd__fft_first_transform(w, block), w->transform_in_group[w->columns]);
@@ -7285,25 +7271,21 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
     return *partly ? vd__min_u32(q, (uint32_t)count - 1) : q;
 }
 
-/* Returns the type of the offsets in the array at one end of the pass. */
 static vc_type vd__fft_offset_type(const vd__fft_writer *w, bool out) {
     return vd__fft_type_of_indices(w->plan->layout[w->pass->end[out].role].span);
 }
 
-/* Returns the type in which the index of the element for a hook is computed. */
 static vc_type vd__fft_index_type(const vd__fft_writer *w) { return vd__fft_type_of_indices(w->plan->elements); }
 
-/* Returns the offset of the first element of transform q of a block. */
 static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block, vc_type type) {
     vc_val offset = vc_add(vd__digits_offset_in(&s->transform, q, type), vd__digits_offset_in(&s->block, block, type));
     return s->first ? vc_add(offset, vc_imm(type, s->first)) : offset;
 }
 
-/* Returns the type of an element in memory: a real number or a complex one. */
 static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_complex_type(part); }
 
-/* Returns the offset of the first element of row `row` (0, or 1 for the second of two packed rows) of transform q, in
-   memory or, if the rows pass through shared memory, there. */
+/* Offset of the first element of a row of transform q (row 1: the second of two packed rows), in memory or, if the rows
+   pass through shared memory, there. */
 static vc_val vd__fft_row_offset(const vd__fft_writer *w, bool out, vc_val q, vc_val block, uint32_t row) {
     const vd__fft_tile *t = &w->tile[out];
     uint32_t rows = t->rows / w->shape->ffts_per_group;
@@ -7316,7 +7298,7 @@ static vc_val vd__fft_row_offset(const vd__fft_writer *w, bool out, vc_val q, vc
    row exists. */
 typedef struct vd__fft_tile_element { vc_val at, slot, exists; } vd__fft_tile_element;
 
-/* Returns the element that this thread copies as its i-th one. first, block: see vd__fft_first_transform. */
+/* The i-th element that this thread copies. first, block: see vd__fft_first_transform. */
 static vd__fft_tile_element vd__fft_tile_element_of(const vd__fft_writer *w, bool out, vc_val first, vc_val block,
                                                     uint32_t i) {
     const vd__fft_tile *t = &w->tile[out];
@@ -7339,8 +7321,8 @@ static vd__fft_tile_element vd__fft_tile_element_of(const vd__fft_writer *w, boo
     return e;
 }
 
-/* Copies the rows of the work-group from memory to shared memory or, if `out`, from shared memory to memory, where they
-   have the type `stored`. Several elements at a time, so that their loads are in flight together. */
+/* Copies the rows of the work-group between `memory`, in the type `stored`, and shared memory. Copies several elements
+   at a time, so that their loads are in flight together. */
 static void vd__fft_copy_tile(const vd__fft_writer *w, bool out, vc_ref memory, vc_type stored) {
     enum { AT_ONCE = 16 };
     const vd__fft_tile *t = &w->tile[out];
@@ -7365,13 +7347,11 @@ static void vd__fft_copy_tile(const vd__fft_writer *w, bool out, vc_ref memory, 
         for (uint32_t i = 0; i < end; i++) {
             bool some = out && (partly || (begin + i + 1) * threads > t->rows * t->length);
             if (!out) vd__store(&w->tile_memory[out], e[i].slot, v[i]);
-            else if (!some) vd__store(&memory, e[i].at, v[i]);
-            else VC_IF(w->k, e[i].exists) { vd__store(&memory, e[i].at, v[i]); }
+            else VD__FFT_IF(w, some, e[i].exists) { vd__store(&memory, e[i].at, v[i]); }
         }
     }
 }
 
-/* Copies the rows of the work-group to shared memory, from which the inputs are then loaded. */
 static void vd__fft_load_tile(vd__fft_writer *w) {
     if (!w->tile[0].length) return;
     vd__fft_copy_tile(w, false, w->in, w->stored[0]);
@@ -7384,8 +7364,8 @@ static void vd__fft_load_tile(vd__fft_writer *w) {
    depending on the butterfly. */
 typedef enum vd__fft_range_check { VD__FFT_INSIDE, VD__FFT_OUTSIDE, VD__FFT_CONDITIONAL } vd__fft_range_check;
 
-/* Checks element j of butterfly b against one range per axis, last axis first. For VD__FFT_CONDITIONAL, sets *condition
-   to whether the element is in all ranges. */
+/* Checks element j of butterfly b against the ranges of all axes, last axis first. condition: set only for
+   VD__FFT_CONDITIONAL. */
 static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_range *ranges,
                                                const vd__fft_stage_info *g, vc_val b, uint32_t j, vc_val *condition) {
     const vd__fft_shape *s = w->shape;
@@ -7412,7 +7392,7 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
     return range;
 }
 
-/* Returns the chirp of Bluestein's algorithm for element j of butterfly b, in a range of indices along the axis. */
+/* The chirp of Bluestein's algorithm for element j of butterfly b, in a range of indices along the axis. */
 static vd__fft_c vd__fft_chirp_of(const vd__fft_writer *w, const vd__fft_range *range, const vd__fft_stage_info *g,
                                   vc_val b, uint32_t j) {
     if (!w->pass->chirp.n) return vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride);
@@ -7426,12 +7406,10 @@ static vd__fft_c vd__fft_times_last_chirp(const vd__fft_writer *w, vd__fft_c x, 
     return vd__fft_mul(x, w->inverse ? chirp : vd__fft_complex(chirp.re, vc_neg(chirp.im)));
 }
 
-/* Calls the load hook for element j of butterfly b only if `inside`. Returns 0 for other elements. */
+/* Calls the load hook only if `inside`; other elements are 0. */
 static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j,
                                           vd__fft_c x, vc_val inside) {
     vc_ref re = vc_var(w->k, "re", w->real), im = vc_var(w->k, "im", w->real);
-    vd__set(&re, vc_imm(w->real, 0));
-    vd__set(&im, vc_imm(w->real, 0));
     VC_IF(w->k, inside) {
         x = vd__fft_apply_hook(w, w->hook[0], &w->pass->end[0].index, g, b, j, x);
         vd__set(&re, x.re);
@@ -7446,7 +7424,7 @@ static bool vd__fft_ignores_input(const vd__fft_writer *w) {
     return w->hook[0] && w->plan->hooks.ignores_input[w->direction];
 }
 
-/* Returns the array from element j of a butterfly on, whose first element is at offset *at, which may change. */
+/* The array from element j of a butterfly on. *at: offset of its first element, which may change. */
 static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__fft_addressing *a,
                                const vd__fft_stage_info *g, uint32_t j, vc_val *at) {
     uint64_t distance = vd__fft_element_distance(w, a, g, j) + w->copy_offset;
@@ -7517,7 +7495,6 @@ static vc_val vd__fft_locate(vd__fft_writer *w, uint32_t out, vc_val q, vc_val b
     return base;
 }
 
-/* Loads the inputs of the first stage. */
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     uint32_t copies = vd__fft_loads_with(w->pass, VD__STEP_PARTS) ? w->pass->copies : 0;
@@ -7543,7 +7520,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     }
 }
 
-/* Returns the value of the filter's spectrum, which is in C order, for a stored element. */
+/* Value of the filter's spectrum, which is in C order, for a stored element. */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd__fft_addressing *s = &w->pass->end[1].index;
     vc_val at = vd__fft_element_index(w, s, g, b, j);
@@ -7576,14 +7553,13 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
     vd__store(&to, at, vd__fft_pack_word(v, w->word_out));
 }
 
-/* Stores the results of butterfly b that are in memory. */
 static void vd__fft_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                     const vd__fft_c *x) {
     for (uint32_t j = 0; j < g->radix; j++) {
         vc_val inside;
         vd__fft_range_check range = vd__fft_check_range(w, w->pass->end[1].range, g, b, j, &inside);
-        if (range == VD__FFT_INSIDE) vd__fft_store_element(w, g, at, b, j, x[j]);
-        if (range == VD__FFT_CONDITIONAL) VC_IF(w->k, inside) { vd__fft_store_element(w, g, at, b, j, x[j]); }
+        if (range == VD__FFT_OUTSIDE) continue;
+        VD__FFT_IF(w, range == VD__FFT_CONDITIONAL, inside) { vd__fft_store_element(w, g, at, b, j, x[j]); }
     }
 }
 
@@ -7600,7 +7576,6 @@ static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_stage_info *g,
     w->copy_offset = 0;
 }
 
-/* Stores the results of g, the last stage. */
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     uint32_t copies = vd__fft_stores_with(w->pass, VD__STEP_PARTS) ? w->pass->copies : 0;
     vd__fft_c root[VD__FFT_RADIX];
@@ -7619,8 +7594,9 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
         if (vd__fft_stores_with(w->pass, VD__STEP_TWIDDLES))
             vd__fft_apply_twiddles(w, g, vd__fft_twiddle_row(w, q), vd__fft_butterfly_index_clamped(w, g, u),
                                    &w->x[u * g->radix]);
-        if (!group_partly && !partly) vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root);
-        else VC_IF(w->k, active) { vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root); }
+        VD__FFT_IF(w, group_partly || partly, active) {
+            vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root);
+        }
     }
 }
 
@@ -7634,7 +7610,7 @@ static bool vd__fft_is_thread_order(const vd__fft_pass *pass) {
     return g.butterflies * g.radix * s->threads == s->n;
 }
 
-/* Returns the index in thread order of the element with index `element` in the shape. */
+/* Index in thread order of the element with index `element` in the shape. */
 static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val element) {
     vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, 0, pass->shape.stages - 1);
     vc_val step = vc_u32(g.read_stride), j = vd__rem_u32(vc_div(element, step), g.radix);
@@ -7643,12 +7619,11 @@ static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val elemen
     return vc_add(vc_mul(vc_add(vd__mul_u32(vc_div(b, threads), g.radix), j), threads), vc_rem(b, threads));
 }
 
-/* Returns the last stage of the current transform. */
 static vd__fft_stage_info vd__fft_last_stage(const vd__fft_writer *w) {
     return vd__fft_stage_info_of(w->shape, w->inverts, w->shape->stages - 1);
 }
 
-/* Calls the map for the spectrum in w->x. Without a second transform, storing does it. */
+/* Without a second transform, storing calls the map. */
 static void vd__fft_step_map(vd__fft_writer *w) {
     const vd__fft_addressing *spectrum = &w->pass->product.spectrum;
     vd__fft_stage_info stage = vd__fft_last_stage(w), *g = &stage;
@@ -7689,12 +7664,11 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
     }
 }
 
-/* Multiplies by the spectrum of the filter. Without a second transform, storing does it. */
+/* Without a second transform, storing multiplies. */
 static void vd__fft_step_spectrum(vd__fft_writer *w) {
     if (w->pass->product.channels) vd__fft_multiply_by_spectrum(w, w->spectrum);
 }
 
-/* Multiplies by the spectrum of the chirp, between the two transforms of Bluestein's algorithm. */
 static void vd__fft_step_chirp_spectrum(vd__fft_writer *w) {
     vd__fft_multiply_by_spectrum(w, vd__array_from(w->table, w->pass->tables.spectrum));
 }
@@ -7703,15 +7677,15 @@ static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     for (uint32_t i = 0; i < g->butterflies * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
 }
 
-/* Returns the index of this thread in its work-group. If stages exchange values by shuffles, consecutive indices are
-   consecutive lanes of a subgroup, which is not guaranteed for local indices. */
+/* Index of this thread in its work-group. If stages exchange values by shuffles, consecutive indices are consecutive
+   lanes of a subgroup, which is not guaranteed for local indices. */
 static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
     if (!vd__fft_count_shuffles(w->shape)) return vc_local_index(w->k);
     return vc_add(vd__mul_u32(vc_subgroup_id(w->k), w->plan->device.shuffle_lanes), vc_subgroup_local_id(w->k));
 }
 
-/* Computes both assignments of threads to transforms: [0] consecutive threads belong to one transform, [1] consecutive
-   threads belong to consecutive transforms (columns). */
+/* Both assignments of threads to transforms: [0] consecutive threads belong to one transform, [1] to consecutive
+   transforms (columns). */
 static void vd__fft_assign_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vc_val thread = vd__fft_thread_index(w);
@@ -7728,9 +7702,8 @@ static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
            == vd__fft_element_type(p->stored[pass->end[1].role], pass->end[1].scalar);
 }
 
-/* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_unpack_word). Elements that are
-   loaded or stored by the rule of a real kind are not. one_buffer: input and output are one buffer, so both are
-   accessed as words or neither is. */
+/* Elements that are loaded or stored by the rule of a real kind are not accessed as words. one_buffer: input and output
+   are one buffer, so both are accessed as words or neither is. */
 static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     bool allowed = w->plan->device.complex_as_words && !vd__fft_has(w->pass, VD__STEP_FOLD);
     w->word_in = allowed && !vd__fft_is_by_rule(w->pass, false) && !w->pass->end[0].scalar && w->stored[0] == VC_F32;
@@ -7738,7 +7711,6 @@ static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
-/* Declares the shared memory of rows. */
 static void vd__fft_declare_tiles(vd__fft_writer *w) {
     vd__fft_tile *t = w->tile;
     vd__fft_choose_tiles(w->plan, w->pass, t);
@@ -7752,7 +7724,6 @@ static void vd__fft_declare_tiles(vd__fft_writer *w) {
     }
 }
 
-/* Declares the shared memory of exchanges. */
 static void vd__fft_declare_shared(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_component_words(s) * (s->double_buffered ? 2 : 1);
@@ -7765,7 +7736,6 @@ static void vd__fft_declare_shared(vd__fft_writer *w) {
     }
 }
 
-/* Declares the buffers, the arguments of hooks and the shared memory. */
 static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place, bool one_buffer) {
     uint32_t alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.complex_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
@@ -7835,10 +7805,8 @@ static vc_val vd__fft_begin_loop(vd__fft_writer *w, uint32_t count) {
 
 static void vd__fft_step_channels(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_last_stage(w);
-    for (uint32_t i = 0; i < 2 * g.butterflies * g.radix; i++) {
+    for (uint32_t i = 0; i < 2 * g.butterflies * g.radix; i++)
         w->sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
-        vd__set(&w->sum[i / 2][i % 2], vc_imm(w->real, 0));
-    }
     w->channel = vd__fft_begin_loop(w, w->pass->product.channels);
 }
 
@@ -7892,13 +7860,12 @@ static void vd__fft_record_steps(vd__fft_writer *w) {
     for (; *step; step++) if (record[*step]) record[*step](w);
 }
 
-/* Returns the route of a direction. If the second route is empty, the first serves both directions. */
+/* If the second route is empty, the first serves both directions. */
 static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) {
     return &p->route[p->route[1].count ? direction : 0];
 }
 
-/* Records the kernel of pass `number` of a direction, and stores its arguments in *kernel. Returns NULL if out of
-   memory. */
+/* Returns NULL if out of memory. */
 static vc_kernel *vd__fft_record(vd_fft *p, uint32_t number, uint32_t direction, bool in_place,
                                  vd_plan_kernel *kernel) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
@@ -7927,7 +7894,6 @@ static vc_kernel *vd__fft_record(vd_fft *p, uint32_t number, uint32_t direction,
     return k;
 }
 
-/* Records and compiles the kernel of pass `number` of a direction. */
 static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
     vd_plan_kernel *kernel = &vd__fft_route_of(p, direction)->pass[number].kernels[direction][in_place];
     return vd_plan_kernel_build(&p->base, kernel, vd__fft_record(p, number, direction, in_place, kernel));
@@ -7949,8 +7915,7 @@ static bool vd__fft_is_in_place(const vd__fft_pass *pass, bool run_in_place) {
     return from == to || (run_in_place && from <= VD__FFT_OUT && to <= VD__FFT_OUT);
 }
 
-/* Sets p->source, which must be NULL, to the text of a kernel. Checks `step`, except that the plan of a transform can
-   run in place. */
+/* Sets p->source. Does not check whether a plan of transforms can run in place. */
 static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
     if (!step) return vd_error_set(VD_ERROR_INVALID, "step is NULL");
     vd_result result = VD__CHECK_ENUM(step->direction, "step.direction", VD_FFT_INVERSE);
@@ -7978,16 +7943,16 @@ static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_targ
 }
 
 // >>real
-/* Real transforms: a complex transform of half the length, or of the full length if that is odd; for kind I, of half
-   the length of its even or odd extension. Each kind has rules that compute the complex inputs from the elements that
-   are loaded, and the elements that are stored from the complex results. Some rules combine a result X[k] with its
-   mirror image X[h - k]; this is called a fold. In this room, n is the length of the axis and h the length of the
-   complex transform. Kinds I to IV are those of the cosine and sine transforms, DCT1 and DST1 to DCT4 and DST4.
-   Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier transform algorithms, 1987; Makhoul, A fast
-   cosine transform in one and two dimensions, 1980; Chan and Ho, Direct methods for computing discrete sinusoidal
-   transforms, 1990. */
+/* Real transforms: a complex transform of half the length or, if the length is odd or if that is estimated to be
+   faster, of the full length; for kind I, of half the length of its even or odd extension. Each kind has rules that
+   compute the complex inputs from the elements that are loaded, and the elements that are stored from the complex
+   results. Some rules combine a result X[k] with its mirror image X[h - k]; this is called a fold. In this room, n is
+   the length of the axis and h the length of the complex transform. Kinds I to IV are those of the cosine and sine
+   transforms, DCT1 and DST1 to DCT4 and DST4. Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier
+   transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct
+   methods for computing discrete sinusoidal transforms, 1990. */
 
-/* Returns the factor by which a transform followed by its inverse, both unnormalised, multiplies the data. */
+/* Factor by which a transform followed by its inverse, both unnormalised, multiplies the data. */
 static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
     if (kind <= VD_FFT_REAL) return (double)n;
     return 2 * ((double)n + (vd__real_family(kind) != VD__REAL_I ? 0 : vd__real_is_sine(kind) ? 1 : -1));
@@ -7995,7 +7960,6 @@ static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
 
 /* -- checks -- */
 
-/* Sets the strides of the reals for vd_fft_desc.padded. */
 static void vd__real_padded_strides(const vd_fft *p, const vd_fft_desc *desc, uint64_t *stride) {
     uint64_t elements = 1;
     for (uint32_t i = p->dimensions; i-- > 0;) {
@@ -8007,8 +7971,7 @@ static void vd__real_padded_strides(const vd_fft *p, const vd_fft_desc *desc, ui
     }
 }
 
-/* Checks the lengths of the axes of a cosine or sine transform. Kernels compute indices up to twice the length of the
-   complex transform in 32 bits. */
+/* Kernels compute indices up to twice the length of the complex transform in 32 bits. */
 static vd_result vd__real_check_lengths(const vd_fft *p) {
     uint64_t limit = ((uint64_t)1 << 31) - (p->kind == VD_FFT_DST1 ? 1 : 0);
     for (uint32_t i = 0; i < p->dimensions; i++) {
@@ -8024,8 +7987,7 @@ static vd_result vd__real_check_lengths(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Checks the desc of a real kind. Sets p->real_axis, p->real_length and p->scalar, and in_stride to the strides of the
-   input. */
+/* Sets p->real_axis, p->real_length and p->scalar, and in_stride to the strides of the input. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions;
     if (desc->engine && p->kind > VD_FFT_REAL)
@@ -8063,8 +8025,7 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
            && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
 
-/* Checks that a buffer begins at a multiple of the size of two reals, because kernels access two reals as one
-   element. */
+/* The buffer must begin at a multiple of the size of two reals, because kernels access two reals as one element. */
 static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     uint64_t two_reals = 2 * vc_type_size(p->stored[VD__FFT_IN]); /* in bytes */
     vd_buffer_info info;
@@ -8079,8 +8040,7 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
 
 /* -- tables -- */
 
-/* Makes a table of exp(-2 pi i (k * step + first) / n) for 0 <= k < count; *offset: its offset in the tables of the
-   plan. Returns false if out of memory, or if the tables exceed the limit. */
+/* Table of exp(-2 pi i (k * step + first) / n) for 0 <= k < count. Fails as vd__fft_grow_table does. */
 static bool vd__real_root_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t n,
                                 uint32_t *offset) {
     uint64_t key[5] = { 'r', count, step, first, n };
@@ -8090,8 +8050,8 @@ static bool vd__real_root_table(vd_fft *p, uint64_t count, uint64_t step, uint64
     return true;
 }
 
-/* Makes the tables of a real pass: split_table for folds of half-length transforms, phase_table for kinds II, III and
-   IV. */
+/* split_table: for folds of half-length transforms, and for their inverses while loading. phase_table: for kinds II and
+   III, and for kind IV of even length. */
 static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
     vd__real *r = &pass->real;
     uint32_t family = vd__real_family(r->kind);
@@ -8107,11 +8067,6 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
 
 /* -- kernels: common -- */
 
-/* Records the following block under `condition` if `needed` is true, otherwise unconditionally. */
-#define VD__REAL_IF(writer, needed, condition) \
-    for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; \
-         once = (needed) ? vc_block_end((writer)->k) : 0)
-
 /* Offset of the first element of a row: in memory (base) and, for passes with hooks, in the array to which the points
    of hooks refer (index). */
 typedef struct vd__real_row { vc_val base, index; } vd__real_row;
@@ -8126,8 +8081,6 @@ typedef struct vd__real_rows {
     vc_val second, part;
 } vd__real_rows;
 
-/* Returns a row of transform q, with the given index among all rows of its block. second: the second of two packed
-   rows. */
 static vd__real_row vd__real_row_of(const vd__fft_writer *w, uint32_t out, vc_val q, vc_val block, bool second) {
     vd__real_row row;
     row.base = vd__fft_row_offset(w, out != 0, q, block, second);
@@ -8136,7 +8089,6 @@ static vd__real_row vd__real_row_of(const vd__fft_writer *w, uint32_t out, vc_va
     return row;
 }
 
-/* Returns the rows of transform q of a block, at one end of the pass. */
 static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, uint32_t out, vc_val q, vc_val block) {
     vd__real_rows rows;
     uint64_t count = w->pass->end[out].array.transform.product;
@@ -8158,7 +8110,6 @@ static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, uint32_t out, vc_
     return rows;
 }
 
-/* Calls a hook for element `at` of a row and returns the value that it sets. */
 static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vd__fft_c x) {
     const vd_fft *p = w->plan;
     vd__fft_layout array = vd__real_hook_layout(p, &w->pass->real, out);
@@ -8181,7 +8132,7 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     return vd__fft_complex(value.re, value.im);
 }
 
-/* Returns the index along the complex transform of element i of this thread's transform. */
+/* Index along the complex transform of element i of this thread's transform. */
 static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i) {
     return rows->parts ? vc_add(vd__mul_u32(i, rows->parts), rows->part) : i;
 }
@@ -8216,7 +8167,7 @@ static vc_val vd__real_index_permuted(const vd__real *r, vc_val t) {
 
 /* -- kernels: loading -- */
 
-/* Returns index - start, which wraps around and becomes large if the index is below start. */
+/* Wraps around and becomes large if the index is below start. */
 static vc_val vd__real_from_start(vc_val index, uint64_t start) {
     return start ? vd__sub_u32(index, start) : index;
 }
@@ -8241,18 +8192,14 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     return w->stored[0] == w->real ? v : vc_cast(two ? vd__fft_complex_type(w->real) : w->real, v);
 }
 
-/* Returns the value that the load hook sets for element `index` of a row, whose value is x. Does not call it for
-   elements that are not in memory, and returns 0 for these. is_real: only the real part is used. */
+/* Returns 0 for elements that are not in memory, without calling the hook. is_real: only the real part is used. */
 static vd__fft_c vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row, vc_val index, vd__fft_c x,
                                           bool is_real) {
     uint64_t filled = w->pass->end[0].count;
     uint32_t parts = is_real ? 1 : 2;
     vc_ref part[2];
     if (!filled) return vd__real_apply_hook(w, false, row, index, x);
-    for (uint32_t i = 0; i < parts; i++) {
-        part[i] = vc_var(w->k, i ? "im" : "re", w->real);
-        vd__set(&part[i], vc_imm(w->real, 0));
-    }
+    for (uint32_t i = 0; i < parts; i++) part[i] = vc_var(w->k, i ? "im" : "re", w->real);
     VC_IF(w->k, vd__lt_u32(vd__real_from_start(index, w->pass->end[0].start), filled)) {
         x = vd__real_apply_hook(w, false, row, index, x);
         for (uint32_t i = 0; i < parts; i++) vd__set(&part[i], *vd__fft_component(&x, i));
@@ -8260,13 +8207,11 @@ static vd__fft_c vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row 
     return vd__fft_complex(vd__get(&part[0]), vd__get(&part[parts - 1]));
 }
 
-/* Returns real element `index` of a row, whose value is v, after the load hook. */
 static vc_val vd__real_apply_load_hook_real(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
     if (!w->hook[0]) return v;
     return vd__real_apply_load_hook(w, row, index, vd__fft_complex(v, vc_const(w->k, vc_imm(w->real, 0))), true).re;
 }
 
-/* Loads real element `index` of a row. */
 static vc_val vd__real_load_real(const vd__fft_writer *w, vd__real_row row, vc_val index) {
     return vd__real_apply_load_hook_real(w, row, index, vd__real_load_element(w, row, index, 1, false));
 }
@@ -8279,7 +8224,7 @@ static vd__fft_c vd__real_load_two_reals(const vd__fft_writer *w, vd__real_row r
     return vd__fft_complex(re, im);
 }
 
-/* Returns element t of the real sequence whose transform the complex transform computes. */
+/* Element t of the real sequence whose transform the complex transform computes. */
 static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, vc_val t) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n, length = 2 * (uint32_t)r->h;
@@ -8321,9 +8266,9 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     return vd__fft_complex(x.re, im);
 }
 
-/* Returns input k of the inverse transform of kind III. Kind II multiplies bin k by a phase, and stores the real part
-   of the product as element k (sine: n - 1 - k) and its negated imaginary part as element n - k (sine: k - 1). This
-   function reverses these steps. may_be_zero: k may be 0, for which the second element does not exist. */
+/* Input k of the inverse transform of kind III. Kind II multiplies bin k by a phase, and stores the real part of the
+   product as element k (sine: n - 1 - k) and its negated imaginary part as element n - k (sine: k - 1). This function
+   reverses these steps. may_be_zero: k may be 0, for which the second element does not exist. */
 static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
@@ -8335,15 +8280,14 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
     return vd__fft_mul(vd__fft_complex(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
 }
 
-/* Returns bin k of an inverse transform of half length. */
 static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     return vd__real_family(w->pass->real.kind) == VD__REAL_III ? vd__real_load_bin_kind3(w, row, k, may_be_zero)
                                                                : vd__real_load_bin(w, row, k, may_be_zero);
 }
 
-/* Returns bin k of an inverse transform of odd length, 0 <= k < n. For VD_FFT_REAL, bins above n / 2 are the conjugates
-   of stored bins. */
-static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
+/* Bin k of an inverse transform of full length, 0 <= k < n. For VD_FFT_REAL, bins above n / 2 are the conjugates of
+   stored bins. */
+static vd__fft_c vd__real_load_bin_full(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
     if (vd__real_family(r->kind) == VD__REAL_III) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
@@ -8351,9 +8295,9 @@ static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row
     return vd__fft_complex(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
 }
 
-/* Returns input i of a transform of odd length. The imaginary part of a single row is an immediate of 0, so that
-   butterflies omit operations on it. */
-static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i,
+/* Input i of a transform of full length. The imaginary part of a single row is an immediate of 0, so that butterflies
+   omit operations on it. */
+static vd__fft_c vd__real_load_input_full(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i,
                                          bool may_be_zero) {
     vd__fft_c a;
     if (!w->pass->real.inverse) {
@@ -8361,18 +8305,18 @@ static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real
         a.im = rows->count == 2 ? vd__real_load_sequence(w, rows->row[1], i) : vd__fft_immediate(a.re, 0);
         return a;
     }
-    a = vd__real_load_bin_odd(w, rows->row[0], i, may_be_zero);
+    a = vd__real_load_bin_full(w, rows->row[0], i, may_be_zero);
     if (rows->count == 1) return a;
-    vd__fft_c b = vd__real_load_bin_odd(w, rows->row[1], i, may_be_zero);
+    vd__fft_c b = vd__real_load_bin_full(w, rows->row[1], i, may_be_zero);
     return vd__fft_complex(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
-/* Returns input i of the complex transform. may_be_zero: i may be 0. */
+/* Input i of the complex transform. may_be_zero: i may be 0. */
 static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
     vc_val even = vd__mul_u32(i, 2), re, im;
-    if (!r->half_length) return vd__real_load_input_odd(w, rows, i, may_be_zero);
+    if (!r->half_length) return vd__real_load_input_full(w, rows, i, may_be_zero);
     if (vd__real_family(r->kind) == VD__REAL_IV) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
@@ -8394,13 +8338,12 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     return vd__fft_complex(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
 }
 
-/* Multiplies by the chirp in Bluestein's algorithm, if `applies`. */
 static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_val i, bool applies) {
     return applies ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
 }
 
-/* Returns the lowest index of the elements of the row from which inputs first … last of the complex transform are
-   computed; for kinds III (sine) and IV only a lower bound, 0. */
+/* Lowest index of the elements from which inputs first … last of the complex transform are computed; for kinds III
+   (sine) and IV only a lower bound, 0. */
 static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_t last) {
     uint32_t family = vd__real_family(r->kind);
     uint64_t low, high;
@@ -8424,7 +8367,6 @@ static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_in
     return in->count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= in->start + in->count;
 }
 
-/* Loads the inputs of the first stage by the rules of the kind. */
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     uint32_t parts = w->pass->end[0].part;
@@ -8461,7 +8403,6 @@ static void vd__real_load_all(vd__fft_writer *w) {
 
 /* -- kernels: storing -- */
 
-/* Stores the complex number x as element `at` of a row, in the type of the memory. */
 static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
@@ -8469,7 +8410,6 @@ static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc
     vd__store(&w->out, vd__offset_at(row.base, at, w->pass->end[1].array.stride[0]), v);
 }
 
-/* Whether an index is in memory, so that its element is stored. */
 static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
     const vd__fft_end *out = &w->pass->end[1];
     index = vd__real_from_start(index, out->start);
@@ -8478,14 +8418,14 @@ static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
 
 /* Stores x * factor * scale as complex element k of a row, after the store hook. */
 static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
-    VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, k)) {
+    VD__FFT_IF(w, w->pass->end[1].count, vd__real_is_stored(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
         if (w->hook[1]) y = vd__real_apply_hook(w, true, row, k, y);
         vd__real_write_complex(w, row, vd__real_from_start(k, w->pass->end[1].start), y);
     }
 }
 
-/* Returns the result of the store hook for x * factor * scale, real element k of a row. No owner: nothing is stored. */
+/* The result of the store hook for x * factor * scale, real element k of a row. No owner: nothing is stored. */
 static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_immediate(x, factor));
@@ -8493,10 +8433,9 @@ static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row ro
     return vd__real_apply_hook(w, true, row, k, vd__fft_complex(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
-/* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if k is in
-   memory and the hook returns a value. */
+/* Stores x * factor * scale as real element k of a row, after the store hook, if k is in memory. */
 static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
-    VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, k)) {
+    VD__FFT_IF(w, w->pass->end[1].count, vd__real_is_stored(w, k)) {
         vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
         k = vd__real_from_start(k, w->pass->end[1].start);
@@ -8508,7 +8447,7 @@ static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_va
    element, and start and count are even. */
 static void vd__real_store_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vd__mul_u32(i, 2);
-    VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, even)) {
+    VD__FFT_IF(w, w->pass->end[1].count, vd__real_is_stored(w, even)) {
         vc_val re = vd__real_apply_store_hook(w, row, even, x.re, 1);
         vc_val im = vd__real_apply_store_hook(w, row, vd__add_u32(even, 1), x.im, 1);
         i = vd__real_from_start(i, w->pass->end[1].start / 2);
@@ -8551,20 +8490,19 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
     vd__real_store_real(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
 
-/* Stores result i of an inverse transform of odd length: one real element of each row. */
-static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
+/* Stores result i of an inverse transform of full length: one real element of each row. */
+static void vd__real_store_inverse_full(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     bool permuted = r->kind != VD_FFT_REAL, sine = vd__real_is_sine(r->kind);
     vc_val at = permuted ? vd__real_index_permuted(r, i) : i;
     vd__real_store_real(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count != 2) return;
-    VD__REAL_IF(w, !rows->even, rows->second) {
+    VD__FFT_IF(w, !rows->even, rows->second) {
         vd__real_store_real(w, rows->row[1], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.im) : x.im, 1);
     }
 }
 
-/* Stores bin i of a single row of odd length. */
-static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
+static void vd__real_store_bin_full(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
@@ -8577,38 +8515,36 @@ static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc
     }
 }
 
-/* Stores result i of the complex transform, if no fold follows. */
+/* Only without a fold. */
 static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     x = vd__real_times_chirp(w, x, i, w->pass->bluestein_length != 0);
     if (w->inverse) x = vd__fft_swap(x);
     if (w->pass->chirp.n) x = vd__fft_times_last_chirp(w, x, vd__fft_load_root(w, i, w->pass->tables.chirp));
     if (r->half_length) vd__real_store_half_length(w, rows->row[0], i, x);
-    else if (r->inverse) vd__real_store_inverse_odd(w, rows, i, x);
-    else vd__real_store_bin_odd(w, rows->row[0], i, x);
+    else if (r->inverse) vd__real_store_inverse_full(w, rows, i, x);
+    else vd__real_store_bin_full(w, rows->row[0], i, x);
 }
 
-/* Returns the number of results of the complex transform that are stored. For VD_FFT_REAL of odd length, only bins 0 to
-   n / 2 are, because the others are their conjugates. The convolution of Bluestein's algorithm has more than h results;
-   only the first h are results of the transform. */
+/* Number of results of the complex transform that are stored. Of VD_FFT_REAL at full length, only bins 0 to n / 2 are,
+   because the others are their conjugates. Of the convolution of Bluestein's algorithm, only the first h results are
+   those of the transform. */
 static uint64_t vd__real_result_count(const vd__real *r) {
     return r->kind == VD_FFT_REAL && !r->half_length && !r->inverse ? r->n / 2 + 1 : r->h;
 }
 
-/* Stores the results of butterfly b. */
 static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, const vd__real_rows *rows,
                                      vc_val b, const vd__fft_c *x) {
     uint64_t count = vd__real_result_count(&w->pass->real), parts = rows->parts ? rows->parts : 1;
     uint64_t step = (uint64_t)g->read_stride * parts;
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
         vc_val i = vd__real_index_of_part(rows, vd__add_u32(b, j * g->read_stride));
-        VD__REAL_IF(w, (j + 1) * step > count, vd__lt_u32(i, count)) {
+        VD__FFT_IF(w, (j + 1) * step > count, vd__lt_u32(i, count)) {
             vd__real_store_result(w, rows, i, x[j]);
         }
     }
 }
 
-/* Stores the results of g, the last stage, by the rules of the kind. */
 static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vc_val block, exists;
     vd__real_rows rows;
@@ -8618,7 +8554,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = exists;
         if (partly) active = vc_and(active, vd__lt_u32(b, g->read_stride));
-        VD__REAL_IF(w, group_partly || partly, active) {
+        VD__FFT_IF(w, group_partly || partly, active) {
             vd__real_store_butterfly(w, g, &rows, b, &w->x[u * g->radix]);
         }
     }
@@ -8638,18 +8574,18 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
     case VD__REAL_DFT: vd__real_store_complex(w, row, k, x, 0.5); break;
     case VD__REAL_I:
         if (!sine) vd__real_store_real(w, row, k, x.re, 0.5);
-        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_real(w, row, vd__sub_u32(k, 1), x.im, -0.5); }
+        else VD__FFT_IF(w, may_be_zero, inner) { vd__real_store_real(w, row, vd__sub_u32(k, 1), x.im, -0.5); }
         break;
     case VD__REAL_II:
         x = vd__fft_mul(x, vd__fft_load_root(w, k, r->phase_table));
         vd__real_store_real(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
-        VD__REAL_IF(w, may_be_zero, inner) {
+        VD__FFT_IF(w, may_be_zero, inner) {
             vd__real_store_real(w, row, sine ? vd__sub_u32(k, 1) : vc_sub(vc_u32(n), k), x.im, -1);
         }
         break;
     default:
         vd__real_store_kind4(w, row, k, x, false, 1);
-        VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
+        VD__FFT_IF(w, may_be_zero, inner) { vd__real_store_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
     }
 }
 
@@ -8667,22 +8603,21 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
         vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
         /* bins h - p, which are at least h - h / 2, are beyond the stored ones */
         if (r->kind == VD_FFT_REAL && out->count && out->start + out->count <= r->h - r->h / 2) return;
-        VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
+        VD__FFT_IF(w, may_be_middle, vc_ne(p, upper)) {
             vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
     } else {
         vd__real_store_bin(w, rows->row[0], p, even, p, may_be_zero);
-        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_store_bin(w, rows->row[1], p, odd, p, may_be_zero); }
+        VD__FFT_IF(w, !rows->even, rows->second) { vd__real_store_bin(w, rows->row[1], p, odd, p, may_be_zero); }
     }
 }
 
-/* Stores one component of the results of g, the last stage, in shared memory. */
 static void vd__real_store_shared(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
     uint32_t constant;
     for (uint32_t u = 0; u < g->butterflies; u++) {
         bool partly;
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = vd__lt_u32(b, g->read_stride);
-        VD__REAL_IF(w, partly, active) {
+        VD__FFT_IF(w, partly, active) {
             for (uint32_t j = 0; j < g->radix; j++) {
                 vc_val slot = vd__fft_shared_address(w, b, j, g->read_stride, g->radix, &constant);
                 vd__store_from(&w->shared[component], constant, slot,
@@ -8695,12 +8630,10 @@ static void vd__real_store_shared(vd__fft_writer *w, const vd__fft_stage_info *g
 /* The results p and h - p of each pair p that a thread folds. */
 typedef struct vd__real_pairs { vd__fft_c lower[VD__FFT_MAX_VALUES], upper[VD__FFT_MAX_VALUES]; } vd__real_pairs;
 
-/* Returns the index of pair u of this thread. */
 static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
     return vd__add_u32(w->thread[w->columns], u * w->shape->threads);
 }
 
-/* Loads one component of this thread's pairs from shared memory. */
 static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
     uint32_t constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     for (uint32_t u = 0; u < count; u++) {
@@ -8714,7 +8647,6 @@ static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
     }
 }
 
-/* Folds and stores the pairs of this thread. */
 static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
     uint32_t threads = w->shape->threads, h = (uint32_t)w->pass->real.h, pair_count = h / 2 + 1;
     uint64_t end = w->pass->end[1].start + w->pass->end[1].count;
@@ -8730,13 +8662,12 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         /* skips pairs of which no bin is stored: their lower bins are u * threads or more, the upper ones h - h / 2 */
         if (w->pass->real.kind == VD_FFT_REAL && w->pass->end[1].count && u * threads >= end && end <= h - h / 2)
             continue;
-        VD__REAL_IF(w, group_partly || partly, active) {
+        VD__FFT_IF(w, group_partly || partly, active) {
             vd__real_fold_pair(w, &rows, p, pairs->lower[u], pairs->upper[u], u == 0, may_be_middle);
         }
     }
 }
 
-/* Folds the results of g, the last stage, through shared memory and stores them. */
 static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g) {
     uint32_t parts = w->shape->split_components ? 2 : 1, h = (uint32_t)w->pass->real.h;
     uint32_t count = (h / 2 + w->shape->threads) / w->shape->threads;
@@ -8765,13 +8696,12 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
     vd__real_store_pairs(w, &pairs, count);
 }
 
-/* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
     vc_val v = vd__load(&w->in, vd__offset_at(base, k, w->pass->end[0].array.stride[0]));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* Records a kernel that folds bins in memory, one pair for each thread. */
+/* One pair of bins for each thread. */
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     uint64_t count = w->pass->end[0].array.transform.product * pairs;
@@ -8792,14 +8722,13 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
 /* Reductions over any axes, in one dispatch. A work-group reduces a part of the elements of one result, or of a row of
    neighbouring results. If several work-groups share a result, each stores a partial result and increments a counter,
    the ticket; the work-group that increments it last combines the partial results. Threads accumulate states of one to
-   three fields. Each operation defines how an element is converted to a state, how two states are merged, and how a
-   state is converted to a result.
+   three fields.
 
    Short rows are staged: a work-group copies consecutive blocks of memory to shared memory with 16-byte loads, even if
    rows do not begin at multiples of 16 bytes, and reduces the rows there. A block contains all elements of one or more
    results. A cell is an entry of the array in shared memory: an element of 32 or 64 bits, or a 32-bit word of several
-   smaller elements; rows may begin within a word. Padding after every 32 cells avoids bank conflicts. The numbers of
-   threads, of threads per result and of blocks, and the padding are those for which vd__reduce_staging_cost is lowest.
+   smaller elements; rows may begin within a word. Padding after every 32 cells avoids bank conflicts. Threads, blocks
+   and padding are chosen by vd__reduce_staging_cost.
 
    Rounding errors grow with the number of operations between an element and its result. Therefore a thread accumulates
    states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, into one state, and this state into
@@ -8855,8 +8784,8 @@ typedef enum vd__reduce_role {
 #define VD__REDUCE_NARROW (1ull << 31)
 #endif
 
-/* Returns the digits with strides in units of n elements. inner: also the last digit, which must have stride 1, counts
-   units instead of elements. */
+/* The digits with strides in units of n elements. inner: the last digit, which must have stride 1, counts units, too.
+   */
 static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inner) {
     vd__digits units = *d;
     for (uint32_t i = 0; i < units.count && n > 1; i++) units.stride[i] /= n;
@@ -8916,10 +8845,10 @@ static const vd__reduce_op_info *vd__reduce_plan_info(const vd_reduce *p) {
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
-/* Whether results are bools: any or all elements are nonzero. */
+/* Results are bools. */
 static bool vd__reduce_is_test(vd_reduce_op op) { return op == VD_REDUCE_ANY || op == VD_REDUCE_ALL; }
 
-/* Returns the type in which elements are combined: types of less than 32 bits are widened to 32 bits. */
+/* Elements of less than 32 bits are widened to 32 bits before they are combined. */
 static vc_type vd__reduce_widened_type(vd_type type) {
     if (type == VD_F16) return VC_F32;
     if (type == VD_I8 || type == VD_I16) return VC_I32;
@@ -8927,7 +8856,7 @@ static vc_type vd__reduce_widened_type(vd_type type) {
     return type;
 }
 
-/* Returns the type of a state's first field. */
+/* Type of a state's first field. */
 static vc_type vd__reduce_state_type(const vd_reduce_desc *d) {
     vc_type wide = vd__reduce_widened_type(d->type);
     if (vd__reduce_is_test(d->op)) return VC_U32;
@@ -8935,19 +8864,16 @@ static vc_type vd__reduce_state_type(const vd_reduce_desc *d) {
     return wide == VC_I64 || wide == VC_U64 || wide == VC_F64 ? VC_F64 : VC_F32;
 }
 
-/* Returns the element type of vd_reduce_io.out. */
 static vd_type vd__reduce_out_type(const vd_reduce_desc *d) {
     if (vd__reduce_is_test(d->op)) return VD_BOOL;
     if (vd__reduce_is_arg(d->op)) return d->index_type;
     return vd__reduce_info_of(d)->in_floats && d->type != VD_F16 ? vd__reduce_state_type(d) : d->type;
 }
 
-/* Returns the element type of vd_reduce_io.extra_out. */
 static vd_type vd__reduce_extra_type(const vd_reduce_desc *d) {
     return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_out_type(d);
 }
 
-/* Applies an operation to two values. */
 static vc_val vd__reduce_combine(vc_combine op, vc_val a, vc_val b) {
     switch (op) {
     case VC_MUL: return vc_mul(a, b);
@@ -8960,7 +8886,6 @@ static vc_val vd__reduce_combine(vc_combine op, vc_val a, vc_val b) {
     }
 }
 
-/* Returns the identity of an operation in the widened type. */
 static vc_val vd__reduce_identity(vc_combine op, vc_type type) {
     uint32_t bits = type == VC_I64 || type == VC_U64 || type == VC_F64 ? 64 : 32;
     uint64_t top = (uint64_t)1 << (bits - 1), ones = top | (top - 1);
@@ -8975,9 +8900,9 @@ static vc_val vd__reduce_identity(vc_combine op, vc_type type) {
     }
 }
 
-/* For signed types of 8 or 16 bits: returns v or, if v is the 32-bit identity of a minimum or maximum, the identity of
-   the element type. The 32-bit identity is the result of an empty set, and conversion to the element type would make it
-   -1 or 0. It is used up to this point because a map may return values outside of the element type. */
+/* For signed types of 8 or 16 bits: replaces the 32-bit identity of a minimum or maximum, the result of an empty set,
+   by that of the element type; conversion would make it -1 or 0. The 32-bit identity is used until then because a map
+   may return values outside of the element type. */
 static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) {
     uint64_t largest = type == VD_I8 ? INT8_MAX : INT16_MAX;
     if ((type != VD_I8 && type != VD_I16) || (op != VC_MIN && op != VC_MAX)) return v;
@@ -9117,7 +9042,6 @@ static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element, vc_val at
                          first, vc_imm(type, 0));
 }
 
-/* Merges the states of two sets. */
 static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
     if (w->desc->combine.build)
@@ -9157,7 +9081,6 @@ static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__re
 
 /* ---- accumulating and storing states ---- */
 
-/* Returns the accumulated state of a level of chains. */
 static vd__reduce_state vd__reduce_level(const vd__reduce_writer *w, uint32_t level) {
     vd__reduce_state s;
     memset(&s, 0, sizeof s);
@@ -9173,7 +9096,6 @@ static void vd__reduce_add_to_level(const vd__reduce_writer *w, uint32_t level, 
     vd__reduce_set_level(w, level, vd__reduce_merge(w, vd__reduce_level(w, level), s));
 }
 
-/* Sets all levels of chains to the empty state. */
 static void vd__reduce_clear(const vd__reduce_writer *w) {
     for (uint32_t level = 0; level < w->levels; level++) vd__reduce_set_level(w, level, vd__reduce_empty(w));
     if (w->levels > 1) vd__set(&w->appended, vc_u32(0));
@@ -9190,7 +9112,6 @@ static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val 
     }
 }
 
-/* Adds a state to this thread's chains. */
 static void vd__reduce_append(const vd__reduce_writer *w, vd__reduce_state s) {
     vd__reduce_add_to_level(w, 0, s);
     if (w->levels == 1) return;
@@ -9199,14 +9120,12 @@ static void vd__reduce_append(const vd__reduce_writer *w, vd__reduce_state s) {
     vd__reduce_carry(w, 0, count, VD__REDUCE_CHAIN);
 }
 
-/* Returns the merged state of all levels. */
 static vd__reduce_state vd__reduce_total(const vd__reduce_writer *w) {
     vd__reduce_state s = vd__reduce_level(w, 0);
     for (uint32_t level = 1; level < w->levels; level++) s = vd__reduce_merge(w, vd__reduce_level(w, level), s);
     return s;
 }
 
-/* Returns the type of a state in memory. */
 static vc_type vd__reduce_stored_type(const vd__reduce_writer *w) {
     vc_member members[VD__REDUCE_FIELDS];
     if (w->info->fields == 1) return w->type[0];
@@ -9217,7 +9136,6 @@ static vc_type vd__reduce_stored_type(const vd__reduce_writer *w) {
     return vc_struct(w->k, "state", members, w->info->fields);
 }
 
-/* Loads a state from memory or shared memory. */
 static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from, vc_val index) {
     vd__reduce_state s;
     uint32_t i;
@@ -9227,7 +9145,6 @@ static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from,
     return s;
 }
 
-/* Stores a state in memory or shared memory. */
 static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index, vd__reduce_state s) {
     uint32_t i;
     if (w->info->fields == 1) vd__store(&to, index, s.v[0]);
@@ -9236,19 +9153,17 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index
 
 /* ---- the kernel ---- */
 
-/* Number of input arrays. */
 static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
 
 /* Converts a u32 to the type of indices, VC_U32 or VC_U64. */
 static vc_val vd__index_of(vc_type index_type, vc_val x) { return index_type == VC_U64 ? vc_cast(VC_U64, x) : x; }
 
-/* Returns the index of element j of load `at`. */
+/* Index of element j of load `at`. */
 static vc_val vd__reduce_index(const vd__reduce_writer *w, vc_val at, uint32_t j) {
     vc_type type = w->index_type;
     return w->vector > 1 ? vc_add(vc_mul(at, vc_imm(type, w->vector)), vc_imm(type, j)) : at;
 }
 
-/* Loads vector r of a result and converts its elements to states. */
 static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
     vc_val at = vc_add(base, vd__digits_offset_in(&w->reduced, r, w->index_type));
     vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
@@ -9273,7 +9188,7 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     }
 }
 
-/* Returns the number of threads that share a result. It is a power of two, as vd__reduce_combine_threads requires. */
+/* Threads that share a result: a power of two, as vd__reduce_combine_threads requires. */
 static uint32_t vd__reduce_thread_rows(const vd_reduce *p) { return p->threads / p->lanes; }
 
 /* Adds the elements of `loads` loads: r, r + rows, r + 2 * rows, … */
@@ -9312,7 +9227,6 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
 
 /* ---- short rows: staging ---- */
 
-/* Number of elements of the array. */
 static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
 
 /* Whether indices of elements need 64 bits. The offsets of segments have 32. */
@@ -9323,16 +9237,14 @@ static bool vd__reduce_is_large(const vd_reduce *p) {
 /* Number of elements of a block, which are the contiguous elements with one index of the slowest dimension. */
 static uint64_t vd__reduce_block_elements(const vd_reduce *p) { return vd__reduce_elements(p) / p->kept.size[0]; }
 
-/* Number of results of a block. */
 static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
 
-/* Returns the number of cells in shared memory for each input, including those that loads past the last block fill. */
+/* Cells in shared memory for each input, including those that loads past the last block fill. */
 static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
     uint32_t cells = p->stage_loads * p->threads * (p->vector / p->cell_elements);
     return cells + (cells / 32 + 1) * p->cell_padding + 1; /* vd__reduce_load_staged may read one cell more */
 }
 
-/* Returns the index in shared memory of cell `at`. */
 static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
     return p->cell_padding ? vc_add(at, vd__mul_u32(vd__shr_u32(at, 5), p->cell_padding)) : at;
 }
@@ -9407,7 +9319,6 @@ static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input,
     }
 }
 
-/* Stages the blocks of the work-group for all inputs. */
 static void vd__reduce_stage_blocks(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val first = vd__mul_u32(w->tile, p->blocks * vd__reduce_block_elements(p));
@@ -9415,7 +9326,7 @@ static void vd__reduce_stage_blocks(vd__reduce_writer *w) {
         if (w->vector > 1) vd__reduce_stage_vectors(w, i, first);
         else vd__reduce_stage_scalars(w, i, first);
     }
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
 }
 
 /* Returns element j of a word, widened to 32 bits. */
@@ -9435,7 +9346,7 @@ static bool vd__reduce_has_shifts(const vd_reduce *p, bool unaligned) {
     return !whole;
 }
 
-/* Returns the position of staged element `at`. inner: it may begin within a cell. */
+/* inner: element `at` may begin within a cell. */
 static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc_val at, bool inner) {
     uint32_t n = w->plan->cell_elements;
     vd__reduce_position position = { { 0, 0 }, { 0, 0 }, 0 };
@@ -9470,14 +9381,14 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
     }
 }
 
-/* Returns the position of the element that is `offset` elements of the array after the first one of the result. */
+/* Position of the element that is `offset` elements of the array after the first one of the result. */
 static vd__reduce_position vd__reduce_position_in_result(const vd__reduce_writer *w, vc_val offset) {
     vd__reduce_position position = vd__reduce_position_of(w, vc_add(w->base, offset), true);
     position.more = w->begin.more;
     return position;
 }
 
-/* Returns the states of the first `count` elements of read number `read` of a result; each read has `step` elements. */
+/* States of the first `count` elements of read number `read` of a result; each read has `step` elements. */
 static void vd__reduce_staged_states(const vd__reduce_writer *w, vc_val read, uint32_t step, uint32_t count,
                                      vd__reduce_state *to) {
     vc_val r = vd__mul_u32(read, step), offset = vd__digits_offset(&w->reduced, r), of[2][4];
@@ -9510,7 +9421,6 @@ static void vd__reduce_staged_append(const vd__reduce_writer *w, vc_val read, ui
     }
 }
 
-/* Number of elements that are read from shared memory at a time. */
 static uint32_t vd__reduce_read_elements(const vd_reduce *p) { return vd__reduce_contiguous(p) ? p->cell_elements : 1; }
 
 /* Adds the elements of a result: number `done` + lane of those of the work-group. Each thread that shares the result
@@ -9547,8 +9457,8 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, uint32_t done) {
     }
 }
 
-/* Returns the state of the element with this key: the index and, with desc.extra_out, the value. A key of NaN means
-   that all elements are NaN; the state is then the empty one. */
+/* The index of the element with this key and, with desc.extra_out, its value. A key of NaN means that all elements are
+   NaN; the state is then the empty one. */
 static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key) {
     vc_val index = vd__and_u32(key, (1u << VD__REDUCE_INDEX_BITS) - 1), is_nan = vc_bool(false);
     vc_combine op = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
@@ -9570,7 +9480,7 @@ static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key
 
 /* ---- combining threads and work-groups ---- */
 
-/* Returns the merged state of the threads that share a result. Only valid in threads of row 0. */
+/* The result is valid at least in threads of row 0. */
 static vd__reduce_state vd__reduce_combine_threads(const vd__reduce_writer *w) {
     uint32_t lanes = w->plan->lanes, rows = vd__reduce_thread_rows(w->plan);
     vd__reduce_state s = vd__reduce_total(w);
@@ -9597,13 +9507,11 @@ static uint32_t vd__reduce_result_count(const vd_reduce *p) {
     return (uint32_t)(p->desc.segments ? p->desc.segments : p->kept.product);
 }
 
-/* Whether this thread stores a result. */
 static vc_val vd__reduce_stores_result(const vd__reduce_writer *w) {
     vc_val active = vd__eq_u32(w->row, 0);
     return w->plan->lanes > 1 ? vc_and(active, vc_lt(w->result, w->result_end)) : active;
 }
 
-/* Computes the result from a state and stores it. */
 static void vd__reduce_store_result(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
     vc_val v = w->desc->segments ? vd__reduce_narrow_identity(vd__reduce_combine_op(w), w->desc->type, s.v[0]) : s.v[0];
@@ -9650,12 +9558,10 @@ static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_stat
     }
 }
 
-/* Whether a kernel loads single elements. */
 static bool vd__reduce_loads_scalars(const vd_reduce *p, uint32_t vector) {
     return vector == 1 || (p->blocks ? vd__reduce_elements(p) : p->reduced.product) % vector;
 }
 
-/* Declares the arguments and the shared memory. */
 static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "in_b", "in_b_vectors" } };
     const vd_reduce *p = w->plan;
@@ -9693,8 +9599,8 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     if (w->levels > 1) w->appended = vc_var(w->k, "appended", VC_U32);
 }
 
-/* Returns where the elements of result w->clamped begin: in units of loads, for segments in elements. Sets w->length,
-   in elements. Offsets of segments are clamped to the array; decreasing offsets give length 0. */
+/* Where the elements of result w->clamped begin: in units of loads, for segments in elements. Sets w->length, in
+   elements. Offsets of segments are clamped to the array; decreasing offsets give length 0. */
 static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
     vc_val n = vc_imm(w->index_type, w->plan->reduced.product);
     w->length = n;
@@ -9713,8 +9619,7 @@ static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
     vd__reduce_set_shift(w, first, vd__reduce_index(w, base, 0));
 }
 
-/* Returns the number of levels of chains that a thread needs for its loads or, if more, for its share of the partial
-   results. */
+/* Levels of chains that a thread needs for its loads or, if more, for its share of the partial results. */
 static uint32_t vd__reduce_level_count(const vd_reduce *p) {
     uint64_t rows = vd__reduce_thread_rows(p), loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
     uint64_t chain = p->reduced.product / (rows * loads);
@@ -9746,7 +9651,6 @@ static void vd__reduce_record_staged(vd__reduce_writer *w) {
     }
 }
 
-/* Records the kernel without staging. */
 static void vd__reduce_record_unstaged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
@@ -9767,7 +9671,7 @@ static void vd__reduce_record_unstaged(vd__reduce_writer *w) {
 
 /* ---- the plan ---- */
 
-/* Returns the number of elements per load: up to 16 bytes if all loads are aligned to whole vectors, otherwise 1. */
+/* Elements per load: up to 16 bytes if all loads are aligned to whole vectors, otherwise 1. */
 static uint32_t vd__reduce_vector_size(const vd_reduce *p) {
     uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4;
     const vd__digits *r = &p->reduced;
@@ -9779,9 +9683,9 @@ static uint32_t vd__reduce_vector_size(const vd_reduce *p) {
     return n;
 }
 
-/* Returns the number of work-groups that share a result: so many that there are `wanted` work-groups in total, as long
-   as each has at least `tile` elements, and so many that no loop exceeds the device's iteration limit. One segment may
-   have all elements, because the lengths of segments are known only on the device. */
+/* Work-groups that share a result: so many that there are `wanted` work-groups in total, as long as each has at least
+   `tile` elements, and so many that no loop exceeds the device's iteration limit. One segment may have all elements,
+   because the lengths of segments are known only on the device. */
 static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *d, uint64_t wanted, uint32_t tile,
                                       bool thread_per_result) {
     uint64_t maximum = p->reduced.product / tile;
@@ -9793,8 +9697,8 @@ static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *
 
 /* ---- planning of short rows ---- */
 
-/* Returns the maximum number of different cells of one bank that neighbouring threads read at the same time. Assumes 32
-   threads and banks, or 16 if cells have 64 bits. */
+/* Maximum number of different cells of one bank that neighbouring threads read at the same time. Assumes 32 threads and
+   banks, or 16 if cells have 64 bits. */
 static uint32_t vd__reduce_bank_conflicts(const vd_reduce *p) {
     uint32_t cells[32] = { 0 }, worst = 0, banks = vd_type_size(p->desc.type) == 8 ? 16 : 32, n = p->cell_elements;
     uint64_t inner = vd__reduce_block_results(p), each = p->reduced.product / n / vd__reduce_thread_rows(p) * n;
@@ -9810,7 +9714,7 @@ static uint32_t vd__reduce_bank_conflicts(const vd_reduce *p) {
     return worst;
 }
 
-/* Returns about how many instructions a thread executes for each element after loading it. */
+/* Approximate instructions of a thread for each element after loading it. */
 static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
     uint32_t fields = vd__reduce_plan_info(p)->fields, size = vd_type_size(p->desc.type);
     uint32_t cost = p->keyed ? p->desc.type == VD_F16 ? 4 : 2 : fields == 1 ? 1 : fields == 2 ? 7 : 5;
@@ -9818,8 +9722,8 @@ static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
     return size == 8 ? 2 * cost : size < 4 ? cost + 1 : cost;
 }
 
-/* Returns about how many instructions a thread executes. A 32-bit load from shared memory counts as 4 * conflicts
-   instructions. The constants here and in vd__reduce_staging_cost fit 460 timings of 22 reductions on an H200. */
+/* Approximate instructions of a thread. A 32-bit load from shared memory counts as 4 * conflicts instructions. The
+   constants here and in vd__reduce_staging_cost fit 460 timings of 22 reductions on an H200. */
 static double vd__reduce_thread_cost(const vd_reduce *p, uint32_t conflicts) {
     uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), inputs = vd__reduce_inputs(&p->desc);
     uint32_t n = (uint32_t)p->reduced.product, whole = n / step, words = vd_type_size(p->desc.type) == 8 ? 2 : 1;
@@ -9833,9 +9737,9 @@ static double vd__reduce_thread_cost(const vd_reduce *p, uint32_t conflicts) {
            + passes * (18 + reads * (inputs * read + step * vd__reduce_element_cost(p)) + tree);
 }
 
-/* Returns the cost of a staged plan per byte: instructions of all threads, and a part of the latency that the other
-   work-groups of a multiprocessor do not hide. A multiprocessor is assumed to have 2048 threads, 32 work-groups, and
-   shared memory for 4 of the largest ones. */
+/* Cost of a staged plan per byte: instructions of all threads, and a part of the latency that the other work-groups of
+   a multiprocessor do not hide. A multiprocessor is assumed to have 2048 threads, 32 work-groups, and shared memory for
+   4 of the largest ones. */
 static double vd__reduce_staging_cost(const vd_reduce *p, const vd_device_info *d, uint32_t conflicts) {
     double thread = vd__reduce_thread_cost(p, conflicts), share = p->threads < 64 ? 64 : p->threads;
     double multiprocessors = vd__plan_facts(d).concurrent_groups / 4.0, bytes = vd_type_size(p->desc.type);
@@ -9847,7 +9751,6 @@ static double vd__reduce_staging_cost(const vd_reduce *p, const vd_device_info *
     return (thread * p->threads + (thread + 400) * share / 16) / bytes;
 }
 
-/* Whether the shared memory and the loads of a staged plan are within the limits. */
 static bool vd__reduce_staging_fits(const vd_reduce *p, const vd_device_info *d) {
     uint32_t size = vd_type_size(p->desc.type), inputs = vd__reduce_inputs(&p->desc), most = VD__REDUCE_CELL_BYTES;
     uint32_t state = vd__reduce_plan_info(p)->fields * (size == 8 ? 8 : 4);
@@ -9955,12 +9858,11 @@ static void vd__reduce_plan(vd_reduce *p) {
     p->parts = vd__reduce_part_count(p, d, wanted, p->threads / p->lanes * loads, thread_per_result);
 }
 
-/* Returns the fragment of desc.combine, whose operands and result have the type of states. */
+/* Operands and result have the type of states. */
 static vd_plan_fragment vd__combine_fragment(vd_fragment combine, vc_type type) {
     return vd__fragment_of("combine", combine, type, type, type, type);
 }
 
-/* Records and compiles the kernel with scalar loads or with vector loads. */
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     memset(&w, 0, sizeof w);
@@ -9985,13 +9887,11 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
-/* Checks the operation of a reduction or scan: op, or combine and its identity. */
 static vd_result vd__reduce_check_combine(vd_reduce_op op, const vd_fragment *combine, vc_val identity, vd_type type) {
     if (!combine->build || !op) return vd__plan_check_identity(combine, identity, type);
     return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set", vd__reduce_op_name(op));
 }
 
-/* Checks operation, type and fragments of the desc. */
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     vd_result result = VD__CHECK_ENUM(d->op, "op", VD_REDUCE_VARIANCE);
@@ -10010,19 +9910,16 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
                         accepted & VD__ACCEPTS_BOOL ? " or bool" : "");
 }
 
-/* Checks that the device has 64-bit integers for the indices of this many elements. */
 static vd_result vd__reduce_check_elements(vd_context *ctx, uint64_t elements) {
     if (elements <= VD__REDUCE_NARROW || vd_device(ctx, 0)->features & VD_FEATURE_I64) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu elements, but without 64-bit integers "
                         "(VD_FEATURE_I64) the limit is %llu", (unsigned long long)elements, VD__REDUCE_NARROW);
 }
 
-/* Returns the type of indices and counts of this number of elements. */
 static vc_type vd__count_type(uint64_t elements) {
     return elements > VD__REDUCE_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
 }
 
-/* Checks the limits of arrays whose elements have indices of 64 bits. */
 static vd_result vd__reduce_check_large(const vd_reduce *p) {
     unsigned long long kept = p->kept.product, reduced = p->reduced.product;
     if (!vd__reduce_is_large(p)) return VD_OK;
@@ -10034,7 +9931,6 @@ static vd_result vd__reduce_check_large(const vd_reduce *p) {
     return VD_OK;
 }
 
-/* Checks index_type. */
 static vd_result vd__reduce_check_index(vd_reduce *p) {
     if (vd__reduce_is_arg(p->desc.op))
         return vd__plan_check_index_type(p->base.ctx, &p->desc.index_type, p->reduced.product, UINT32_MAX - 1);
@@ -10043,7 +9939,7 @@ static vd_result vd__reduce_check_index(vd_reduce *p) {
                         vd_type_name(p->desc.index_type), vd__reduce_op_name(p->desc.op));
 }
 
-/* Checks the desc and sets p->kept and p->reduced. */
+/* Also sets p->kept and p->reduced. */
 static vd_result vd__reduce_check_desc(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     uint32_t dimensions;
@@ -10078,7 +9974,6 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
     return VD_OK;
 }
 
-/* Checks the fragments of the user before kernels use them. */
 static vd_result vd__reduce_try_fragments(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     p->map = vd__fragment_of("map", d->map, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type,
@@ -10089,7 +9984,6 @@ static vd_result vd__reduce_try_fragments(vd_reduce *p) {
     return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
-/* vd_plan_kind.make of reductions. */
 static vd_result vd__reduce_make(void *plan, const void *desc) {
     vd_reduce *p = (vd_reduce *)plan;
     p->desc = *(const vd_reduce_desc *)desc;
@@ -10122,7 +10016,6 @@ static const vd_plan_kind vd__reduce_kind = {
     "reduce", sizeof(vd_reduce), sizeof(vd_reduce_desc), vd__reduce_make, NULL, NULL
 };
 
-/* Sets the roles of a run. */
 static void vd__reduce_roles(const vd_reduce *p, const vd_reduce_io *io, vd_plan_role *r) {
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_result_count(p);
@@ -10176,7 +10069,7 @@ static uint32_t vd__look_back_poll_limit(const vd_device_info *d) { return d->fa
    these. */
 typedef struct vd__look_back { vc_ref remaining, polls; } vd__look_back;
 
-/* Begins a look-back over `remaining` previous tiles, a variable that the caller has set. */
+/* remaining: variable of the caller. */
 static vd__look_back vd__look_back_begin(vc_kernel *k, vc_ref remaining) {
     vd__look_back b;
     b.remaining = remaining;
@@ -10287,7 +10180,6 @@ typedef struct vd__scan_writer {
     vc_type index_type;          /* of indices of elements: VC_U64 in large arrays, else VC_U32 */
 } vd__scan_writer;
 
-/* Returns the type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) {
     return p->compacts ? vd__count_type(p->count) : vd__reduce_widened_type(p->desc.type);
 }
@@ -10354,7 +10246,6 @@ static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
     return vc_cast(w->type, w->plan->compacts ? vc_cast(VC_BOOL, v) : v);
 }
 
-/* Returns the state of the thread's element i. */
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s;
     s.value = vd__scan_lift(w, vd__get(&w->elements[i]));
@@ -10362,7 +10253,6 @@ static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
     return s;
 }
 
-/* Loads the element at index `at`, and returns its state. */
 static vd__scan_state vd__scan_load_element(const vd__scan_writer *w, vc_val at, vc_val *element) {
     vd__scan_state s;
     *element = vd__load(&w->in[0], at);
@@ -10391,7 +10281,6 @@ static vc_val vd__scan_epoch_bits(const vd__scan_writer *w, vc_val epoch) {
     return vd__and_u32(epoch, (1u << (vd__scan_piece_bits(w->plan) - 3)) - 1);
 }
 
-/* Publishes a state of a tile with this status. */
 static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t status, vd__scan_state s) {
     uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
     vc_type word = vd__scan_word_type(w->plan);
@@ -10405,8 +10294,8 @@ static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t sta
     }
 }
 
-/* Loads the state that a tile published in this run. *status is 0 if there is none, or if only some of its pieces are
-   visible. */
+/* Loads the state that a tile published in this run. *status: 0 if there is none, or if only some pieces are visible.
+   */
 static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_val *status) {
     uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
     vc_type type = vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, word = vd__scan_word_type(w->plan);
@@ -10427,7 +10316,7 @@ static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_va
     return s;
 }
 
-/* Returns the aggregate of an unpublished tile of this row, computed by one thread. */
+/* The aggregate of an unpublished tile of this row, computed by one thread. */
 static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val tile_index) {
     vc_val first = vc_mul(vd__index_of(w->index_type, tile_index), vc_imm(w->index_type, w->tile_size)), element;
     vc_ref sum[2];
@@ -10507,10 +10396,10 @@ static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, 
 static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vd__shr_u32(i, shift)); }
 static vc_val vd__scan_padded(vc_val i) { return vd__plan_padded(i, 3); }
 
-/* Returns the exclusive prefix of this thread's state s among `span` neighbouring threads; position: index of this
-   thread among them. A scan in log2(span) steps (Hillis, Steele, Data parallel algorithms, 1986) in shared memory,
-   which alternates between the halves of w->totals. If `aggregate` is not NULL, `span` must be all threads, and
-   *aggregate is set to the sum of their states. */
+/* Exclusive prefix of this thread's state s among `span` neighbouring threads; position: index of this thread among
+   them. A scan in log2(span) steps (Hillis, Steele, Data parallel algorithms, 1986) in shared memory, which alternates
+   between the halves of w->totals. aggregate: sum of the states of all threads, which must then be `span`; NULL: not
+   needed. */
 static vd__scan_state vd__scan_shared_exclusive(const vd__scan_writer *w, vd__scan_state s, vc_val position,
                                                 uint32_t span, vd__scan_state *aggregate) {
     uint32_t step, half = 0;
@@ -10518,14 +10407,14 @@ static vd__scan_state vd__scan_shared_exclusive(const vd__scan_writer *w, vd__sc
     vd__scan_state before;
     for (step = 1; step < span; step *= 2, half = w->threads - half) {
         vd__scan_store(w, w->totals, vd__add_u32(w->thread, half), s);
-        vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+        vd__shared_barrier(w->k);
         has_predecessor = vc_le(vc_u32(step), position);
         before = vd__scan_load(
             w, w->totals, vd__add_u32(vc_select(has_predecessor, vd__sub_u32(w->thread, step), vc_u32(0)), half));
         s = vd__scan_select(has_predecessor, vd__scan_combine_states(w, before, s), s);
     }
     vd__scan_store(w, w->totals, vd__add_u32(w->thread, half), s);
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
     if (aggregate) *aggregate = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
     has_predecessor = vd__ne_u32(position, 0);
     before = vd__scan_load(w, w->totals,
@@ -10547,7 +10436,6 @@ static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t 
     return vc_add(vc_add(tile, vd__index_of(w->index_type, vd__mul_u32(load, w->vector))), vc_imm(w->index_type, j));
 }
 
-/* Whether all elements of the tile are in the row. */
 static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
     vc_val next_tile = vd__index_of(w->index_type, vd__add_u32(w->tile_index, 1));
     return vc_le(vc_mul(next_tile, vc_imm(w->index_type, w->tile_size)), vc_imm(w->index_type, w->plan->count));
@@ -10559,8 +10447,6 @@ static void vd__scan_set_element(const vd__scan_writer *w, uint32_t at, vc_val e
     if (w->desc->segmented) vd__set(&w->element_heads[at], vc_cast(VC_U32, vd__ne_u32(head, 0)));
 }
 
-/* Loads the elements of the tile: by vector loads if the kernel has them and the tile is full, otherwise by scalar
-   loads. */
 static void vd__scan_load_tile(const vd__scan_writer *w) {
     vc_val index, element, head = vc_u32(0), full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false);
     if (w->vectors) VC_IF(w->k, full) {
@@ -10585,14 +10471,13 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
     }
 }
 
-/* Returns the state of element `at` of the thread, or the identity if it is past the end of the row. */
+/* The identity if element `at` of the thread is past the end of the row. */
 static vd__scan_state vd__scan_valid_element(const vd__scan_writer *w, uint32_t at) {
     vc_val index = vd__scan_row_index(w, at / w->vector, at % w->vector);
     return vd__scan_select(vc_lt(index, vc_imm(w->index_type, w->plan->count)), vd__scan_element(w, at),
                            vd__scan_identity_state(w));
 }
 
-/* Returns the sum of the elements of the thread's vector i. */
 static vd__scan_state vd__scan_vector_aggregate(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s = vd__scan_valid_element(w, i * w->vector);
     for (uint32_t j = 1; j < w->vector; j++)
@@ -10615,7 +10500,7 @@ static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
                                  vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(subgroup_size - 1)));
     }
     VC_IF(w->k, vd__eq_u32(vc_subgroup_local_id(w->k), 0)) { vd__store(&w->totals[0], vc_subgroup_id(w->k), total); }
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
     for (uint32_t i = 0; i < w->threads / subgroup_size; i++) {
         strip_prefix = vc_select(vd__eq_u32(vc_subgroup_id(w->k), i), sum_of_strips, strip_prefix);
         sum_of_strips = vd__scan_combine(w, sum_of_strips, vd__load(&w->totals[0], vc_u32(i)));
@@ -10626,15 +10511,15 @@ static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
     return aggregate;
 }
 
-/* Computes the exclusive prefix of each vector within the tile, which vd__scan_vector_prefix returns. Returns the
-   aggregate of the tile. */
+/* Computes the exclusive prefix of each vector within the tile, for vd__scan_vector_prefix. Returns the aggregate of
+   the tile. */
 static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
     vd__scan_state s, part[VD__SCAN_LOADS], aggregate;
     if (w->plan->subgroup_size) return vd__scan_tile_by_subgroups(w);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++)
         vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->thread)),
                        vd__scan_vector_aggregate(w, i));
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
         part[i] = vd__scan_load(w, w->sums, vd__scan_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SCAN_LOADS), i)));
         s = i ? vd__scan_combine_states(w, s, part[i]) : part[i];
@@ -10647,7 +10532,6 @@ static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
     return aggregate;
 }
 
-/* Returns the exclusive prefix of the thread's vector i within the tile. */
 static vd__scan_state vd__scan_vector_prefix(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s = vd__scan_identity_state(w);
     if (!w->plan->subgroup_size)
@@ -10671,7 +10555,6 @@ static void vd__scan_store_kept(const vd__scan_writer *w, vc_val prefix, vc_val 
     }
 }
 
-/* Returns the result for an element with state e and these prefixes. */
 static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive, vd__scan_state inclusive,
                               vd__scan_state e) {
     vc_val v = inclusive.value;
@@ -10682,7 +10565,6 @@ static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive
     return vc_cast(w->desc->type, v);
 }
 
-/* Stores the results of the thread: by vector stores if the kernel has them and the tile is full. */
 static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *result) {
     vc_val full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false), index;
     if (w->vectors) VC_IF(w->k, full) {
@@ -10703,7 +10585,6 @@ static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *resul
     }
 }
 
-/* Computes and stores the results of a tile with this exclusive prefix. */
 static void vd__scan_store_tile(const vd__scan_writer *w, vd__scan_state prefix) {
     vc_val result[VD__SCAN_LOADS * VD__SCAN_VECTOR];
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
@@ -10730,7 +10611,7 @@ static vc_val vd__scan_ticket(vd__scan_writer *w) {
         vd__store(&shared, vc_u32(0), ticket);
         vd__store(&shared, vc_u32(1), vd__add_u32(epoch, 1));
     }
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
     w->epoch = vd__scan_epoch_bits(w, vd__load(&shared, vc_u32(1)));
     return vd__load(&shared, vc_u32(0));
 }
@@ -10746,8 +10627,8 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     }
 }
 
-/* Returns the exclusive prefix of the tile by look-back. One thread publishes the aggregate of the tile, unless the
-   tile is the first of its row, and later the inclusive prefix of the tile. */
+/* Exclusive prefix of the tile. One thread publishes the aggregate of the tile, unless the tile is the first of its
+   row, and later the inclusive prefix of the tile. */
 static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
     bool by_subgroup = w->plan->subgroup_look_back;
     vc_val first_tile = vc_sub(tile, w->tile_index);
@@ -10793,7 +10674,6 @@ static void vd__scan_store_tile_state(const vd__scan_writer *w, vc_val tile, vd_
     if (w->desc->segmented) vd__store(&w->flags, tile, s.head);
 }
 
-/* Records a kernel in which each work-group scans, or reduces, one tile. */
 static void vd__scan_record_tile(vd__scan_writer *w) {
     vc_val tile = w->mode == VD__SCAN_LOOK_BACK ? vd__scan_ticket(w) : vc_group_id(w->k, 0);
     vc_val tiles = vc_u32((uint32_t)w->plan->tiles);
@@ -10815,7 +10695,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
         return;
     }
     if (w->mode == VD__SCAN_LOOK_BACK) prefix = vd__scan_look_back(w, tile, aggregate);
-    else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    else vd__shared_barrier(w->k);
     if (w->mode == VD__SCAN_APPLY_PREFIXES) prefix = vd__scan_load_tile_state(w, tile);
     if (w->plan->compacts) vd__scan_store_kept(w, prefix.value, aggregate.value);
     else vd__scan_store_tile(w, prefix);
@@ -10873,8 +10753,8 @@ static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t row
     return c;
 }
 
-/* Returns the sum of the elements of the column before the thread's part: of previous slabs, and of previous parts of
-   this slab, whose sums are in w->totals. */
+/* Sum of the elements of the column before the thread's part: of previous slabs, and of previous parts of this slab,
+   whose sums are in w->totals. */
 static vd__scan_state vd__scan_column_prefix(vd__scan_writer *w, const vd__scan_column *c, uint32_t rows) {
     vd__scan_state s = vd__scan_identity_state(w);
     if (w->plan->slab < w->plan->count) {
@@ -10890,7 +10770,6 @@ static vd__scan_state vd__scan_column_prefix(vd__scan_writer *w, const vd__scan_
     return s;
 }
 
-/* Records the kernel for an axis that is not the last one. */
 static void vd__scan_record_columns(vd__scan_writer *w) {
     uint32_t rows = w->threads / VD__REDUCE_LANES, inner = (uint32_t)w->plan->inner;
     vd__scan_column c = vd__scan_column_of(w, rows);
@@ -10924,20 +10803,18 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
 
 /* ---- short rows ---- */
 
-/* Number of rows per work-group. */
 static uint32_t vd__scan_rows_per_group(const vd_scan *p) { return p->threads / p->runs * p->rows_per_thread; }
 
-/* Number of loads per thread. */
 static uint32_t vd__scan_row_loads(const vd_scan *p) {
     return (vd__scan_rows_per_group(p) * (uint32_t)p->count + p->threads - 1) / p->threads;
 }
 
-/* Number of elements of the shared array, including those that loads past the last row fill. */
+/* Elements of the shared array, including those that loads past the last row fill. */
 static uint32_t vd__scan_shared_count(const vd_scan *p) {
     return (uint32_t)vd__ceil_div(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
 }
 
-/* Number of elements after those of vd__scan_shared_count, for threads without a run. */
+/* Elements after those of vd__scan_shared_count, for threads without a run. */
 static uint32_t vd__scan_spare_count(const vd_scan *p) { return p->threads % p->runs ? p->run * p->runs : 0; }
 
 /* Index in the shared array of element `at` of the work-group's rows. */
@@ -10959,15 +10836,14 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     }
     for (uint32_t i = 0; i < loads; i++)
         vd__scan_store(w, w->sums, vd__scan_shared_index(p, vd__add_u32(w->thread, i * w->threads)), s[i]);
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
 }
 
-/* Copies the results of the rows from shared memory to the output. */
 static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
     uint32_t elements = vd__scan_rows_per_group(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
     vc_val end = vc_min(vc_add(first, vc_imm(w->index_type, elements)), vc_imm(w->index_type, p->rows * p->count));
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
     for (uint32_t i = 0; i < loads; i++) {
         vc_val at = vd__add_u32(w->thread, i * w->threads);
         VC_IF(w->k, vc_lt(vc_add(first, vd__index_of(w->index_type, at)), end)) {
@@ -10997,7 +10873,6 @@ static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val 
     }
 }
 
-/* Records the kernel for short rows. */
 static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     /* If `threads` is not a multiple of `runs`, the remaining threads read one more row of shared memory, whose results
@@ -11015,7 +10890,6 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
 
 /* ---- the plan ---- */
 
-/* Declares the arguments. */
 static void vd__scan_declare(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     vc_kernel *k = w->k;
@@ -11047,7 +10921,6 @@ static void vd__scan_declare(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_COLUMNS) w->slab_begin = vc_param(w->k, "begin", VC_U32);
 }
 
-/* Records and compiles the kernel of a mode. */
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
     memset(&w, 0, sizeof w);
@@ -11108,7 +10981,6 @@ static uint64_t vd__scan_prefix_iterations(const vd_scan *p) {
     return vd__ceil_div(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector);
 }
 
-/* Chooses work-group, tiles and method of a scan. */
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), max_threads = vd__plan_max_threads(d);
@@ -11123,7 +10995,7 @@ static void vd__scan_plan(vd_scan *p) {
            && (p->threads > max_threads || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes
                || p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count))
         p->threads /= 2;
-    p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
+    p->tiles = vd__ceil_div(p->count, p->threads * VD__SCAN_LOADS * p->vector);
     p->slab = p->threads / VD__REDUCE_LANES * vd__plan_max_iterations(d) / 2; /* two loops process each element */
     if (p->slab > p->count) p->slab = p->count;
     p->one_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : d->facts.forward_progress;
@@ -11172,8 +11044,7 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     return VD_OK;
 }
 
-/* Returns the mode of kernel number `step` of a run, or VD__SCAN_MODES after the last one. Columns take one step per
-   slab. */
+/* Mode of kernel number `step` of a run, or VD__SCAN_MODES after the last one. Columns take one step per slab. */
 static vd__scan_mode vd__scan_step_mode(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
     if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_SHORT_ROWS;
@@ -11186,7 +11057,6 @@ static bool vd__scan_mode_has_vectors(vd__scan_mode mode) {
     return mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_SHORT_ROWS;
 }
 
-/* Checks the fragments of the user before kernels use them. */
 static vd_result vd__scan_check_fragments(vd_scan *p, const vd_fragment *keep) {
     vd_type type = p->desc.type;
     p->lift = keep ? vd__fragment_of("keep", *keep, type, VC_NONE, VC_BOOL, VC_BOOL)
@@ -11212,7 +11082,7 @@ static vd_result vd__scan_build_all(vd_scan *p) {
     return result;
 }
 
-/* Initialises the plan of a scan or, if keep is not NULL, of a compaction with this fragment. */
+/* keep: the fragment of a compaction; NULL: a scan. */
 static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const vd_fragment *keep) {
     p->desc = *desc;
     p->compacts = keep != NULL;
@@ -11248,7 +11118,6 @@ static vd_result vd__scan_make(void *plan, const void *desc) {
     return vd__scan_make_with((vd_scan *)plan, (const vd_scan_desc *)desc, NULL);
 }
 
-/* vd_plan_kind.make of compactions. */
 static vd_result vd__compact_make(void *plan, const void *user_desc) {
     const vd_compact_desc *desc = (const vd_compact_desc *)user_desc;
     vd_scan_desc scan;
@@ -11270,7 +11139,6 @@ static const vd_plan_kind vd__compact_kind = {
     "compact", sizeof(vd_scan), sizeof(vd_compact_desc), vd__compact_make, NULL, NULL
 };
 
-/* Sets the roles of a run. A scan may run in place. */
 static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd_plan_role *r) {
     uint64_t elements = p->count * p->rows;
     r[VD__SCAN_IN] = vd__role_of("in", io->in, p->desc.type, elements, false);
@@ -11285,7 +11153,6 @@ static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd_plan_role 
     r[VD__SCAN_FLAGS].buffer = p->flags;
 }
 
-/* Dispatches kernel number `step` of a run. */
 static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *io, uint32_t step, bool vectors) {
     vd__scan_mode mode = vd__scan_step_mode(p, step);
     vd_arg begin = vd_u32((uint32_t)(step * p->slab)); /* index of the first element of the slab */
@@ -11358,7 +11225,6 @@ struct vd_sort {
     vd_buffer keys, values;  /* outputs of the first, third, … pass */
 };
 
-/* Returns the unsigned integer type of the same size. */
 static vc_type vd__sort_bits_type(vd_type type) {
     uint32_t size = vd_type_size(type);
     return size == 1 ? VC_U8 : size == 2 ? VC_U16 : size == 4 ? VC_U32 : VC_U64;
@@ -11398,14 +11264,12 @@ static vc_val vd__sort_order_bits(vd_type type, uint32_t count, vc_type word, vc
     return descending && !inverse ? vc_xor(bits, all_ones) : bits;
 }
 
-/* Returns the digit of a key in the current pass. */
 static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     const vd_sort_desc *d = &w->plan->desc;
     key = vd__sort_order_bits(d->type, vd_type_size(d->type) * 8, w->register_type, key, d->descending, false);
     return vd__and_u32(vc_cast(VC_U32, vc_shr(key, w->shift)), w->plan->digits - 1);
 }
 
-/* Sets the tile of this work-group. */
 static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->tile = tile;
     w->first = vc_mul(vd__index_of(w->index_type, tile), vc_imm(w->index_type, w->plan->tile));
@@ -11420,7 +11284,7 @@ static vc_val vd__sort_thread_digit(const vd__sort_writer *w, uint32_t i) {
 }
 static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vd__lt_u32(w->thread, w->plan->digits); }
 
-/* Declares the buffers of a kernel that counts digits or, with `scatter`, moves keys. */
+/* scatter: the kernel moves keys; otherwise it counts digits. */
 static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_access) {
     const vd_sort *p = w->plan;
     vd_plan_kernel *b = w->plan_kernel;
@@ -11520,7 +11384,7 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
         vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_ticket_offset(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
         vd__store(&shared, vc_u32(0), ticket);
     }
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    vd__shared_barrier(w->k);
     return vd__load(&shared, vc_u32(0));
 }
 
@@ -11532,16 +11396,14 @@ static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_va
     return vc_add(at, vc_add(vd__mul_u32(tile, w->plan->digits), digit));
 }
 
-/* Publishes the count of a digit in this tile, with this status. */
 static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t status, vc_val number) {
     vc_atomic_store(w->counts, vd__sort_status_index(w, w->tile, digit, false), vc_or(vc_u32(status << 30), number));
 }
 
-/* Returns the count of a digit in a previous tile, computed by one thread. */
+/* The count of a digit in a previous tile, computed by one thread. */
 static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
     vc_val first = vd__mul_u32(tile, w->plan->tile);
     vc_ref sum = vc_var(w->k, "recount", VC_U32);
-    vd__set(&sum, vc_u32(0));
     VC_FOR(w->k, i, first, vd__add_u32(first, w->plan->tile)) {
         vc_val key = vc_cast(w->register_type, vd__load(&w->keys, i));
         vd__set(&sum, vc_add(vd__get(&sum), vc_cast(VC_U32, vc_eq(vd__sort_digit(w, key), digit))));
@@ -11549,16 +11411,14 @@ static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_va
     return vd__get(&sum);
 }
 
-/* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to the end
-   of this tile. total: the number in this tile. */
+/* Number of keys with a digit in all previous tiles. Publishes the number up to the end of this tile. total: the number
+   in this tile. */
 static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
     vc_ref remaining = vc_var(w->k, "remaining", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
     vd__look_back b = vd__look_back_begin(w->k, remaining);
     vc_ref entry = vc_var(w->k, "word", VC_U32);
     vc_val word;
     vd__set(&remaining, w->tile);
-    vd__set(&sum, vc_u32(0));
-    vd__set(&b.polls, vc_u32(0));
     VC_LOOP(w->k) {
         vc_val j = vd__get(&remaining), predecessor = vd__sub_u32(j, 1);
         vc_break_if(w->k, vd__eq_u32(j, 0));
@@ -11630,7 +11490,7 @@ static void vd__sort_rank_by_threads(vd__sort_writer *w) {
         w->counters, vd__sort_padded(vd__mul_u32(vd__min_u32(w->thread, VD__SORT_DIGITS_4BIT - 1), threads)));
 }
 
-/* Returns a ballot of the invocations of the subgroup with the same digit. */
+/* Ballot of the invocations of the subgroup with the same digit. */
 static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
     vc_val word[4];
     uint32_t words = (w->plan->subgroup_size + 31) / 32;
@@ -11771,7 +11631,6 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     }
 }
 
-/* Records the kernel that moves the keys and values of a tile. */
 static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
@@ -11798,7 +11657,6 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     vd__sort_exchange(w, key, value_vars, value_type);
 }
 
-/* Records and compiles the kernel that counts digits or, with `scatter`, the kernel that moves keys. */
 static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     vd__sort_writer w;
     memset(&w, 0, sizeof w);
@@ -11860,7 +11718,6 @@ static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
     return false;
 }
 
-/* Chooses digits, work-group, tiles and method of a sort. */
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
@@ -11884,7 +11741,7 @@ static void vd__sort_plan(vd_sort *p) {
             p->threads /= 2;
     }
     p->tile = p->threads * p->loads;
-    p->tiles = (p->desc.count + p->tile - 1) / p->tile;
+    p->tiles = vd__ceil_div(p->desc.count, p->tile);
     /* Look-back is faster only if all tiles execute concurrently: on an H200, 1 MiB of keys takes 43 us instead of
        66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
     p->one_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30 && !vd__sort_is_large(p)
@@ -11895,7 +11752,6 @@ static void vd__sort_plan(vd_sort *p) {
     p->groups = p->tiles < facts.concurrent_groups ? (uint32_t)p->tiles : facts.concurrent_groups;
 }
 
-/* Creates the buffer of counts and, without look-back, the plan of the scan. */
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     uint64_t words = p->one_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
@@ -11914,7 +11770,6 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     return p->counts.id ? VD_OK : vd_error_result();
 }
 
-/* vd_plan_kind.make of sorts. */
 static vd_result vd__sort_make(void *plan, const void *desc) {
     vd_sort *p = (vd_sort *)plan;
     p->desc = *(const vd_sort_desc *)desc;
@@ -11937,7 +11792,6 @@ static const vd_plan_kind vd__sort_kind = {
     "sort", sizeof(vd_sort), sizeof(vd_sort_desc), vd__sort_make, vd__sort_release, NULL
 };
 
-/* Sets the roles of a run. Keys and values may be sorted in place. */
 static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd_plan_role *r) {
     r[VD__SORT_KEYS] = vd__role_of("keys", io->keys, p->desc.type, p->desc.count, false);
     r[VD__SORT_OUT] = vd__role_of("out", io->out, p->desc.type, p->desc.count, true);
@@ -11964,7 +11818,6 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd_plan_io 
     return result || p->one_pass ? result : vd_scan_run(p->scan, list, &scan);
 }
 
-/* Runs the scatter kernel of one pass. */
 static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_arg arg = vd_u32(shift);
     return vd__plan_dispatch_tiles(list, &p->scatter, io, &arg, p->run ? p->groups : p->tiles,
@@ -12011,7 +11864,6 @@ static void vd__histogram_add(vc_kernel *k, vc_ref to, bool wide, vc_val bin, vc
     VC_IF(k, vc_lt(vc_add(old, count), old)) { vc_atomic_add(to, vd__add_u32(bin, 1), vc_u32(1), NULL); }
 }
 
-/* Counts an element in the bins `to`. */
 static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to, bool wide, vc_val element) {
     vc_val v = p->bin.code.build ? vd_plan_fragment_build(&p->bin, k, element, element, element) : element;
     vc_type type = vc_typeof(v);
@@ -12020,7 +11872,7 @@ static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to
     VC_IF(k, vd__histogram_in_range(k, &p->desc, v)) { vd__histogram_add(k, to, wide, vc_cast(VC_U32, v), vc_u32(1)); }
 }
 
-/* Records the kernel. shared: the work-group counts in shared memory first. */
+/* shared: the work-group counts in shared memory first. */
 static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
     vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_IN, "in", d->type, VC_READ);
@@ -12046,7 +11898,6 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     }
 }
 
-/* vd_plan_kind.make of histograms. */
 static vd_result vd__histogram_make(void *plan, const void *desc) {
     vd_histogram *p = (vd_histogram *)plan;
     const vd_device_info *device = vd_device(p->base.ctx, 0);
@@ -12153,12 +12004,12 @@ typedef struct vd__top_item {
 
 static uint32_t vd__top_key_bits(vd_type type) { return type == VD_F16 ? 32 : vd_type_size(type) * 8; }
 
-/* Returns a bit mask of `count` ones from bit `first` on. */
+/* `count` ones from bit `first` on. */
 static vc_val vd__top_bit_mask(const vd__top_writer *w, uint32_t first, uint32_t count) {
     return vc_imm(w->key, (count ? UINT64_MAX >> (64 - count) : 0) << first);
 }
 
-/* Returns the key of a value. NaN has the smallest key. */
+/* NaN has the smallest key. */
 static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
@@ -12169,19 +12020,17 @@ static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     return vc_select(vc_gt(vc_and(raw, vd__top_bit_mask(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
 }
 
-/* Returns the value of a key: the inverse of vd__top_key. */
 static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     const vd_top_k_desc *d = &w->plan->desc;
     key = vd__sort_order_bits(d->type, vd__top_key_bits(d->type), w->key, key, d->smallest, true);
     return vc_cast(d->type, vc_bitcast(w->register_type, key));
 }
 
-/* Returns the index in an array, whose rows have `stride` elements, of element i of a row. */
+/* Index in an array, whose rows have `stride` elements, of element i of a row. */
 static vc_val vd__top_address(const vd__top_writer *w, vc_val row, uint64_t stride, vc_val i) {
     return vc_add(vc_mul(vc_cast(w->address, row), vc_imm(w->address, stride)), vc_cast(w->address, i));
 }
 
-/* Returns element i of a source. */
 static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
     const vd_top_k *p = w->plan;
     vd__top_item item;
@@ -12204,7 +12053,7 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
    index is wanted first. */
 typedef struct vd__top_prefix { vc_ref key_mask, key, index_mask, index, wanted; } vd__top_prefix;
 
-/* Returns a prefix without digits, which all elements have. */
+/* A prefix without digits, which all elements have. */
 static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wanted) {
     vd__top_prefix prefix;
     prefix.key_mask = vc_var(w->k, "key_mask", w->key);
@@ -12212,10 +12061,6 @@ static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wante
     prefix.index_mask = vc_var(w->k, "index_mask", w->index);
     prefix.index = vc_var(w->k, "index", w->index);
     prefix.wanted = vc_var(w->k, "wanted", VC_U32);
-    vd__set(&prefix.key_mask, vc_imm(w->key, 0));
-    vd__set(&prefix.key, vc_imm(w->key, 0));
-    vd__set(&prefix.index_mask, vc_imm(w->index, 0));
-    vd__set(&prefix.index, vc_imm(w->index, 0));
     vd__set(&prefix.wanted, wanted);
     return prefix;
 }
@@ -12258,7 +12103,6 @@ static uint32_t vd__top_digit_count(const vd_top_k *p) {
     return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + index_digits;
 }
 
-/* Finds the prefix that distinguishes the wanted elements from the others. */
 static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *prefix) {
     uint32_t key_digits = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
     vc_val low = vc_u32(VD__TOP_DIGITS - 1);
@@ -12388,7 +12232,6 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     vd__top_store_results(w, &s);
 }
 
-/* Declares the arguments and the shared memory. */
 static void vd__top_declare(vd__top_writer *w) {
     const vd_top_k *p = w->plan;
     vd_plan_kernel *b = w->plan_kernel;
@@ -12407,7 +12250,6 @@ static void vd__top_declare(vd__top_writer *w) {
     w->found = vc_shared(w->k, "found", VC_U32, 1);
 }
 
-/* Records and compiles the kernel. */
 static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
@@ -12521,7 +12363,6 @@ static vd_result vd__top_plan(vd_top_k *p) {
                         (unsigned long long)p->rows, (unsigned long long)(p->rows * p->parts), INT32_MAX);
 }
 
-/* vd_plan_kind.make of top-k. */
 static vd_result vd__top_make(void *plan, const void *desc) {
     vd_top_k *p = (vd_top_k *)plan;
     p->desc = *(const vd_top_k_desc *)desc;
@@ -12573,7 +12414,7 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 #include <memory.h>
 #include <stdlib.h>
 
-/* The Vulkan functions that VkFFT and this room call. */
+/* Vulkan functions that VkFFT and this room call. */
 #define VD__VKFFT_FUNCTIONS(X) \
     X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) X(vkAllocateMemory) X(vkBeginCommandBuffer) \
     X(vkBindBufferMemory) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) X(vkCmdCopyBuffer) X(vkCmdDispatch) \
@@ -12611,7 +12452,6 @@ struct glslang_input_t {
     const glslang_resource_t *resource;
 };
 
-/* Converts the settings from VkFFT's declaration of the struct to glslang's own. */
 static inline ::glslang_input_t vd__vkfft_input(const glslang_input_t *from) {
     ::glslang_input_t to;
     memset(&to, 0, sizeof to);
@@ -12696,7 +12536,6 @@ static void vd__vkfft_set_functions(const vd__vkfft *v) {
 #undef VD__VKFFT_SET
 }
 
-/* Loads the Vulkan functions. Returns NULL or the name of a missing function. */
 static const char *vd__vkfft_load(vd__vkfft *v, PFN_vkGetInstanceProcAddr get, VkInstance instance) {
     const char *missing = NULL;
 #define VD__VKFFT_LOAD(name) if (!(v->name = (PFN_##name)get(instance, #name)) && !missing) missing = #name;
@@ -12705,7 +12544,6 @@ static const char *vd__vkfft_load(vd__vkfft *v, PFN_vkGetInstanceProcAddr get, V
     return missing;
 }
 
-/* Sets the Vulkan objects of a plan, and creates its command pool and fence. */
 static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     vd_fft *p = (vd_fft *)user;
     vd__vkfft *v = p->vkfft;
@@ -12731,8 +12569,8 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* Merges adjacent dimensions that are not transformed and removes dimensions of one element. Writes the lengths of the
-   others, the contiguous one first, and whether they are transformed; returns their number. */
+/* Merges adjacent dimensions that are not transformed and omits dimensions of one element. Writes the lengths, the
+   contiguous one first, and whether they are transformed; returns their number. */
 static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *transformed) {
     uint32_t count = 0;
     for (uint32_t i = p->dimensions; i-- > 0;) {
@@ -12779,8 +12617,7 @@ static void vd__vkfft_plan(vd_fft *p) {
     v->blocks = v->block[1].dimensions ? 2 : b->axes ? 1 : 0;
 }
 
-/* Checks that the planes of a batch of cubes do not exceed max_planes, the maximum number of work-groups in the third
-   dimension of a dispatch. */
+/* max_planes: maximum work-groups in the third dimension of a dispatch. */
 static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
     const vd__vkfft_block *b = p->vkfft->block;
     uint64_t planes = b->size[2];
@@ -12806,7 +12643,6 @@ static bool vd__vkfft_can_access(const vd_fft *p) {
     return true;
 }
 
-/* Checks that the engine supports the axes and the input of a real transform. */
 static vd_result vd__vkfft_check_real(const vd_fft *p) {
     if (p->kind != VD_FFT_REAL) return VD_OK;
     if (p->real_axis + 1 != p->dimensions)
@@ -12848,7 +12684,6 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     return result ? result : vd_native_use(p->base.ctx, 0, 0, vd__vkfft_open, p);
 }
 
-/* Destroys the applications of a pair of buffers; NULL is allowed. */
 static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     if (!pair) return;
     vd__vkfft_set_functions(p->vkfft);
@@ -12857,8 +12692,7 @@ static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     vd__fft_free(&p->base.allocator, pair);
 }
 
-/* Destroys the applications of a plan. Waits until the context is idle, because commands of VkFFT may be in flight and
-   their completion is not tracked. */
+/* Waits until the context is idle, because commands of VkFFT may be in flight and their completion is not tracked. */
 static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     if (!v) return;
@@ -12873,8 +12707,7 @@ static void vd__vkfft_destroy(vd_fft *p) {
 /* Buffers of a run: input, array that is transformed in place, and output, each of which may equal the one before. */
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, work, out; } vd__vkfft_call;
 
-/* Sets a buffer of an application and its size in the form that VkFFT uses: from the beginning of the native object.
-   Returns the offset from there. */
+/* VkFFT expects the size from the beginning of the native object. Returns the offset of the buffer in it. */
 static uint64_t vd__vkfft_bind(const vd_buffer_info *info, VkBuffer *buffer, uint64_t *bytes) {
     *buffer = (VkBuffer)info->native;
     *bytes = info->native_offset + info->size;
@@ -12885,7 +12718,7 @@ static bool vd__vkfft_same(const vd_buffer_info *a, const vd_buffer_info *b) {
     return a->native == b->native && a->native_offset == b->native_offset;
 }
 
-/* Sets the strides of an array whose rows are `row` elements apart; 0: VkFFT's defaults. */
+/* row: distance between rows in elements; 0: VkFFT's defaults. */
 static void vd__vkfft_strides(const vd__vkfft_block *block, uint64_t row, uint64_t stride[3]) {
     for (uint32_t i = 0; i < 3 && row; i++) {
         stride[i] = row;
@@ -12893,7 +12726,6 @@ static void vd__vkfft_strides(const vd__vkfft_block *block, uint64_t row, uint64
     }
 }
 
-/* Sets the buffers of an application. */
 static void vd__vkfft_set_buffers(vd__vkfft_call *call, uint32_t index, vd__vkfft_space::VkFFTConfiguration *config) {
     vd__vkfft_app *app = &call->pair->apps[index];
     const vd__vkfft_block *block = &call->p->vkfft->block[index];
@@ -12919,7 +12751,7 @@ static void vd__vkfft_set_buffers(vd__vkfft_call *call, uint32_t index, vd__vkff
     }
 }
 
-/* Returns the configuration of an application, and sets its buffers. */
+/* Also sets the buffers of the application. */
 static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t index) {
     vd__vkfft *v = call->p->vkfft;
     const vd__vkfft_block *block = &v->block[index];
@@ -12945,7 +12777,7 @@ static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *c
     return config;
 }
 
-/* Initialises the applications: compiles their shaders, and uploads their tables through the queue. */
+/* Compiles the shaders of the applications, and uploads their tables through the queue. */
 static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     (void)native;
@@ -12969,16 +12801,16 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* Returns a free slot, or VD__VKFFT_MAX_PAIRS. Pairs are never replaced, because lists that are not submitted yet may
-   use any of them. */
+/* Returns VD__VKFFT_MAX_PAIRS if no slot is free. Pairs are never replaced, because lists that are not submitted yet
+   may use any of them. */
 static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     uint32_t i = 0;
     while (i < VD__VKFFT_MAX_PAIRS && p->vkfft->pairs[i]) i++;
     return i;
 }
 
-/* Returns the buffer that a run transforms in place: the output or, for the inverse of VD_FFT_REAL out of place, a
-   buffer of the plan, so that the input is preserved. */
+/* The buffer that a run transforms in place: the output or, for the inverse of VD_FFT_REAL out of place, a buffer of
+   the plan, so that the input is preserved. */
 static vd_buffer vd__vkfft_work_buffer(vd_fft *p, const vd_fft_io *io, vd_buffer out) {
     vd__vkfft *v = p->vkfft;
     if (p->kind != VD_FFT_REAL || io->direction == VD_FFT_FORWARD || out.id == io->in.id) return out;
@@ -12988,7 +12820,6 @@ static vd_buffer vd__vkfft_work_buffer(vd_fft *p, const vd_fft_io *io, vd_buffer
     return v->spectrum;
 }
 
-/* Finds or makes the applications for the buffers and the direction of a run. */
 static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer work, vd_buffer out,
                                      vd__vkfft_pair **found) {
     vd__vkfft *v = p->vkfft;
@@ -13021,7 +12852,6 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer w
     return VD_OK;
 }
 
-/* Records the dispatches of all applications into a command buffer. */
 static vd_result vd__vkfft_append(void *user, void *commands) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     VkCommandBuffer buffer = (VkCommandBuffer)commands;
@@ -13136,7 +12966,7 @@ static uint64_t vd__plan_request_hash(const vd__plan_request *request) {
     return hash;
 }
 
-/* Sets the slot of a request: the slot whose desc has the same hash, otherwise the least recently used one. */
+/* Chooses the slot whose desc has the same hash, otherwise the least recently used one. */
 static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *user) {
     vd__plan_request *request = (vd__plan_request *)user;
     vd_allocator allocator = vd_context_allocator(ctx);
@@ -13157,7 +12987,6 @@ static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *us
     return VD_OK;
 }
 
-/* Makes the contents of a slot for a request. Returns NULL on failure. */
 static vd__cached_plan *vd__cached_plan_create(vd_context *ctx, const vd__plan_request *request) {
     vd_allocator allocator = vd_context_allocator(ctx);
     size_t size = request->kind->desc_size;
@@ -13174,7 +13003,6 @@ static vd__cached_plan *vd__cached_plan_create(vd_context *ctx, const vd__plan_r
     return NULL;
 }
 
-/* Runs the plan of a request. If its slot contains another plan or none, replaces it first. */
 static vd_result vd__plan_cache_run_slot(vd_context *ctx, void **data, void *user) {
     vd__plan_request *request = (vd__plan_request *)user;
     vd__cached_plan *e = (vd__cached_plan *)*data;
@@ -13190,13 +13018,11 @@ static vd_result vd__plan_cache_run_slot(vd_context *ctx, void **data, void *use
     return vd_plan_run(e->plan, "", request->run, vd_immediate(ctx, 0, 0), request->io);
 }
 
-/* Calls `use` with the index of the cache. */
 static vd_result vd__plan_cache_index(vd_context *ctx, vd_result (*use)(vd_context *ctx, void **data, void *user),
                                       void *user) {
     return vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], use, user, vd__plan_cache_release);
 }
 
-/* Adds the results of a request to the counters. */
 static vd_result vd__plan_cache_count(vd_context *ctx, void **data, void *user) {
     const vd__plan_request *request = (const vd__plan_request *)user;
     vd__plan_cache *index = (vd__plan_cache *)*data;
@@ -13230,7 +13056,7 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
 
 VD__FFT_SMALL
 
-/* Copies the counters to the vd_plan_cache_info `user`. */
+/* user: vd_plan_cache_info. */
 static vd_result vd__plan_cache_info_of(vd_context *ctx, void **data, void *user) {
     const vd__plan_cache *index = (const vd__plan_cache *)*data;
     vd_plan_cache_info *out = (vd_plan_cache_info *)user;
@@ -13253,7 +13079,7 @@ VD_API vd_result vd_plan_cache_query(vd_context *ctx, vd_plan_cache_info *out) {
     return vd__call_result(&scope, result);
 }
 
-/* Forgets all descs, and returns the slots that were used before in *user. */
+/* Forgets all descs. user: bit mask of the slots that were used before. */
 static vd_result vd__plan_cache_forget(vd_context *ctx, void **data, void *user) {
     vd__plan_cache *index = (vd__plan_cache *)*data;
     (void)ctx;
@@ -13262,7 +13088,7 @@ static vd_result vd__plan_cache_forget(vd_context *ctx, void **data, void *user)
     return VD_OK;
 }
 
-/* Destroys the plan of a slot, and counts it in *user. */
+/* user: number of destroyed plans. */
 static vd_result vd__plan_cache_empty_slot(vd_context *ctx, void **data, void *user) {
     if (!*data) return VD_OK;
     vd__plan_cache_release_slot(ctx, *data);
@@ -13271,14 +13097,13 @@ static vd_result vd__plan_cache_empty_slot(vd_context *ctx, void **data, void *u
     return VD_OK;
 }
 
-/* Subtracts *user from the number of plans. */
 static vd_result vd__plan_cache_remove(vd_context *ctx, void **data, void *user) {
     (void)ctx;
     if (*data) ((vd__plan_cache *)*data)->plans -= *(const uint64_t *)user;
     return VD_OK;
 }
 
-/* vd_plan_cache_clear without the call in the error. */
+/* vd_plan_cache_clear; errors do not contain the call. */
 static vd_result vd__plan_cache_clear_all(vd_context *ctx) {
     uint64_t used, removed = 0;
     vd_result result = vd__plan_cache_index(ctx, vd__plan_cache_forget, &used);
@@ -13331,7 +13156,6 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
 }
 
-/* Calls vd__fft_simple with the scope of a public function. */
 static vd_result vd__fft_call(vd_context *ctx, const char *call, vd_buffer buffer, uint32_t axes,
                               vd_fft_direction direction) {
     vd_callback_scope scope;
@@ -13339,7 +13163,7 @@ static vd_result vd__fft_call(vd_context *ctx, const char *call, vd_buffer buffe
     return vd__call_result(&scope, vd__fft_simple(ctx, buffer, axes, direction));
 }
 
-/* Transforms between reals and bins. The shape is that of `reals` in both directions. */
+/* The shape is that of `reals` in both directions. */
 static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
@@ -13367,14 +13191,12 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
 VD__FFT_SMALL_END
 
 // >>execute
-/* Recording the kernels of a plan into a list. */
 
-/* Size of the array of a role in bytes. */
+/* Size of an array in bytes. */
 static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_role role) {
     return p->layout[role].span * vc_type_size(vd__fft_element_type(p->stored[role], p->scalar[role]));
 }
 
-/* Compiles the kernels of a run that do not exist yet. */
 static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_plan_role *roles) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd_result result = VD_OK;
@@ -13387,7 +13209,7 @@ static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_p
     return result;
 }
 
-/* Sets the roles of a run: the buffers that the plan owns. */
+/* Sets the buffers that the plan owns. */
 static void vd__fft_roles(const vd_fft *p, vd_plan_role *roles) {
     memset(roles, 0, VD__FFT_ALL_ROLES * sizeof *roles);
     for (uint32_t i = 0; i < VD__FFT_ROLES; i++) roles[i].buffer = p->temporary[i];
@@ -13395,7 +13217,7 @@ static void vd__fft_roles(const vd_fft *p, vd_plan_role *roles) {
     roles[VD__FFT_SPECTRUM].buffer = p->spectrum;
 }
 
-/* Records all passes. If a kernel cannot be compiled, nothing is recorded. */
+/* If a kernel cannot be compiled, nothing is recorded. */
 static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, const vd_plan_io *io) {
     vd_result result = vd__fft_build_kernels(p, direction, io->roles);
     vd__fft_route *route = vd__fft_route_of(p, direction);
@@ -13448,7 +13270,7 @@ static void vd__shift_element(const vd__shift_desc *d, const vc_ref *in, const v
     vd__store(out, i, vd__load(in, source));
 }
 
-/* vd_plan_kind.make of vd_fft_shift: one thread for each element. */
+/* One thread for each element. */
 static vd_result vd__shift_make(void *plan, const void *desc) {
     vd__shift *p = (vd__shift *)plan;
     const vd__shift_desc *d = (const vd__shift_desc *)desc;
@@ -13483,7 +13305,7 @@ static vd_result vd__shift_run(void *plan, vd_list *list, const void *buffers) {
    continued periodically and padded with zeros to length m, divided by m. They are as long as the axis, so the device
    computes them, once for each plan. */
 
-/* Returns where bin k of the spectrum is stored: see vd__fft_chirp. */
+/* Position of bin k in the spectrum: see vd__fft_chirp. */
 static vc_val vd__fft_chirp_bin(const vd__fft_chirp *c, vc_val k) {
     uint64_t block = c->m;
     vc_val at = vc_u32(0);
@@ -13495,13 +13317,13 @@ static vc_val vd__fft_chirp_bin(const vd__fft_chirp *c, vc_val k) {
     return vc_add(at, k);
 }
 
-/* Returns a + b modulo n, for a, b < n < 2^32. */
+/* a + b modulo n, for a, b < n < 2^32. */
 static vc_val vd__chirp_add_modulo(vc_val a, vc_val b, vc_val n) {
     vc_val left = vc_sub(n, b);
     return vc_select(vc_lt(a, left), vc_add(a, b), vc_sub(a, left));
 }
 
-/* Returns i^2 modulo n, for i < n < 2^32, without 64-bit integers: by doubling and adding. */
+/* i^2 modulo n, for i < n < 2^32, without 64-bit integers: by doubling and adding. */
 static vc_val vd__chirp_square_modulo(vc_kernel *k, vc_val i, uint32_t n) {
     vc_ref square = vc_var(k, "square", VC_U32);
     vd__set(&square, vc_u32(0));
@@ -13526,7 +13348,6 @@ typedef struct vd__chirp {
     vc_ref table;            /* argument of the kernel being recorded */
 } vd__chirp;
 
-/* hook_declare of the plan of the spectrum. */
 static void vd__chirp_declare(vc_kernel *k, void *user) {
     vd__chirp *p = (vd__chirp *)user;
     p->table = vc_buffer(k, "table", vd__fft_complex_type(p->real), VC_READ_WRITE);
@@ -13546,7 +13367,7 @@ static void vd__chirp_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v
     v->im = vc_neg(vc_component(x, 1));
 }
 
-/* Store hook: stores a bin of the spectrum. */
+/* Store hook. */
 static void vd__chirp_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd__chirp *p = (const vd__chirp *)user;
     static const vc_val none = { 0, 0 };
@@ -13557,7 +13378,7 @@ static void vd__chirp_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *
     v->re = v->im = none;
 }
 
-/* Builds the kernel that computes the chirp: the roots exp(-2 pi i e / (2 n)) for e = k^2 modulo 2 n. */
+/* The kernel computes the roots exp(-2 pi i e / (2 n)) for e = k^2 modulo 2 n. */
 static vd_result vd__chirp_build(vd__chirp *p) {
     vc_kernel *k = vd__plan_begin(&p->base, "chirp", 0);
     uint32_t n = (uint32_t)(2 * p->chirp.n), bits = vd__fft_half_bits(n);
@@ -13573,7 +13394,6 @@ static vd_result vd__chirp_build(vd__chirp *p) {
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
 
-/* vd_plan_kind.make of the tables of Bluestein's algorithm. */
 static vd_result vd__chirp_make(void *plan, const void *user_desc) {
     vd__chirp *p = (vd__chirp *)plan;
     const vd__chirp_desc *d = (const vd__chirp_desc *)user_desc;
@@ -13600,7 +13420,6 @@ static const vd_plan_kind vd__chirp_kind = {
     "chirp", sizeof(vd__chirp), sizeof(vd__chirp_desc), vd__chirp_make, vd__chirp_release, NULL
 };
 
-/* Records the computation of the chirp and of its spectrum. */
 static vd_result vd__chirp_run(vd__chirp *p, vd_list *list, vd_buffer table) {
     vd_plan_role role = vd__role_of("table", table, VD_BYTES, 0, true);
     vd_plan_io io = vd__plan_io_of(&role, 0);
@@ -13616,7 +13435,7 @@ static vd_result vd__chirp_run(vd__chirp *p, vd_list *list, vd_buffer table) {
     return result ? result : vd__fft_run(p->transform, list, &fft_io);
 }
 
-/* Computes the tables of a pass on all devices of the context. */
+/* On all devices of the context. */
 static vd_result vd__chirp_generate(vd_fft *p, const vd__fft_pass *pass) {
     vd__chirp_desc desc = { "chirp", p, pass };
     vd_context *ctx = p->base.ctx;
@@ -13630,7 +13449,6 @@ static vd_result vd__chirp_generate(vd_fft *p, const vd__fft_pass *pass) {
     return result;
 }
 
-/* Computes the tables of all passes that the device computes. */
 static vd_result vd__chirp_generate_all(vd_fft *p) {
     vd_result result = VD_OK;
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
@@ -13698,8 +13516,8 @@ static uint64_t vd__convolve_element_count(const uint64_t *shape, uint32_t dimen
     return n;
 }
 
-/* Returns the index of the element with coordinates `at` in image number `image`, for images of this shape. *inside:
-   whether `at` is within the shape. */
+/* Index of the element with coordinates `at` in image number `image`, for images of this shape. *inside: whether `at`
+   is within the shape. */
 static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, const vc_val *at, vc_val image,
                                  vc_val *inside) {
     vc_val index = image;
@@ -13711,7 +13529,7 @@ static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, co
     return index;
 }
 
-/* Loads an element of an array, or returns 0 if `inside` is false. */
+/* Returns 0 if `inside` is false. */
 static vc_val vd__convolve_load(const vd_convolve *p, vc_kernel *k, vc_ref from, vc_val index, vc_val inside) {
     vc_val zero = vc_const(k, vc_imm(p->desc.type, 0));
     return vd__load_or(&from, index, inside, p->desc.real ? zero : vc_splat(zero, 2));
@@ -13726,7 +13544,6 @@ static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
         p->root = vc_buffer(k, "roots", vd__fft_complex_type(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
-/* hook_declare of vd_convolve_run. */
 static void vd__convolve_declare(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     if (p->desc.real) {
@@ -13737,7 +13554,7 @@ static void vd__convolve_declare(vc_kernel *k, void *user) {
     if (p->desc.map_declare) p->desc.map_declare(k, p->desc.hook_user);
 }
 
-/* The map of vd_convolve_run: calls the user's, and multiplies by the 1/N of the inverse transform. */
+/* Calls the user's map, and multiplies by the 1/N of the inverse transform. */
 static void vd__convolve_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
     p->desc.map(k, at, v, p->desc.hook_user);
@@ -13757,15 +13574,15 @@ static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_
     v->im = y.im;
 }
 
-/* Computes the coordinates of the element that is half a period after `at` along the last dimension. */
+/* *second: coordinates of the element that is half a period after `at` along the last dimension. */
 static void vd__convolve_second_half(const vd_convolve *p, const vc_val *at, vc_val *second) {
     uint32_t last = p->dimensions - 1;
     memcpy(second, at, p->dimensions * sizeof *second);
     second[last] = vd__add_u32(at[last], p->length[last]);
 }
 
-/* Returns the image that is the real part of image i of the transforms, and in *second the image that is the imaginary
-   part. Groups have `per_group` images. *has_second: whether the second group exists. */
+/* The image that is the real part of image i of the transforms; *second: the image that is the imaginary part. Groups
+   have `per_group` images. *has_second: whether the second group exists. */
 static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t per_group, vc_val *second,
                                 vc_val *has_second) {
     vc_val group = per_group == 1 ? i : vd__div_u32(i, per_group);
@@ -13777,8 +13594,7 @@ static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t per_gro
     return first;
 }
 
-/* Loads the element of a signal at position `at` of the period. Returns 0 outside of the signal, and if `needed` is
-   false. */
+/* The element of a signal at position `at` of the period; 0 outside of the signal, and if `needed` is false. */
 static vc_val vd__convolve_signal(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, vc_val needed) {
     uint32_t last = p->dimensions - 1;
     uint64_t n = p->desc.shape[last];
@@ -13805,7 +13621,6 @@ static void vd__convolve_load_signal(vc_kernel *k, const vd_fft_point *at, vd_ff
     vd__convolve_twist(p, c[p->dimensions - 1], false, v);
 }
 
-/* Stores one real result. conditional: only if `needed` is true. */
 static void vd__convolve_store_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at,
                                        bool conditional, vc_val needed, vc_val x) {
     vc_val inside, index = vd__convolve_index(p, p->result, at, image, &inside);
@@ -13835,14 +13650,12 @@ static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_f
     v->re = v->im = none;
 }
 
-/* If the spectrum is stored in thread order (vd__fft_is_thread_order), returns the pass that reads it, otherwise NULL.
-   */
+/* The pass that reads the spectrum if that is stored in thread order (vd__fft_is_thread_order), otherwise NULL. */
 static const vd__fft_pass *vd__convolve_thread_order_pass(const vd_convolve *p) {
     const vd__fft_pass *pass = &p->run->route[0].pass[0];
     return p->run->route[0].count == 1 && vd__fft_is_thread_order(pass) ? pass : NULL;
 }
 
-/* hook_declare of vd_convolve_set_filter. */
 static void vd__convolve_declare_filter(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "filter", VC_READ);
@@ -13851,7 +13664,7 @@ static void vd__convolve_declare_filter(vc_kernel *k, void *user) {
         p->data[1] = vc_buffer(k, "spectrum", vd__fft_complex_type(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
-/* Loads the element of filter number `image` at position `at` of the period. For correlation, the order of elements is
+/* The element of filter number `image` at position `at` of the period. For correlation, the order of elements is
    reversed. For NEGACYCLIC, elements at negative positions wrap around the period and are negated. */
 static vc_val vd__convolve_filter_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at) {
     bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
@@ -13900,7 +13713,6 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
     v->re = v->im = none;
 }
 
-/* Computes the period, the result length and the filter position of one dimension. */
 static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i]; /* elements of the signal, of the filter */
     uint64_t result = n, period = n;
@@ -13930,7 +13742,7 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     return VD_OK;
 }
 
-/* Whether one kernel can convolve complex signals along all axes; see vd__fft_plan_image. */
+/* Whether one kernel can convolve the signals: see vd__fft_plan_image. */
 static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
     if (vd__plan_facts(vd_device(p->base.ctx, 0)).groups_as_loops) return false;
     for (uint32_t i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
@@ -13969,7 +13781,6 @@ static void vd__convolve_choose_form(vd_convolve *p) {
     p->origin[i] = p->desc.kind == VD_CONVOLVE_CORRELATION ? 0 : m - 1;
 }
 
-/* Checks that the elements of all images have 32-bit indices. */
 static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t images_per_group,
                                            const char *field, const char *image) {
     uint64_t limit = UINT32_MAX / images_per_group / p->desc.batch;
@@ -13979,7 +13790,6 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
                         (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
-/* Checks that the elements of the filters, and of their spectra, have 32-bit indices. */
 static vd_result vd__convolve_check_filters(const vd_convolve *p) {
     const vd_convolve_desc *d = &p->desc;
     uint64_t filter = vd__convolve_element_count(d->filter_shape, p->dimensions);
@@ -13993,7 +13803,6 @@ static vd_result vd__convolve_check_filters(const vd_convolve *p) {
                         filter > spectrum ? "filter" : "spectrum", (unsigned long long)largest, UINT32_MAX);
 }
 
-/* Checks that the kernels' loops over channels or filters do not exceed vd__plan_max_iterations. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
     if (count <= limit) return VD_OK;
@@ -14001,7 +13810,6 @@ static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t co
                         what, count, (unsigned long long)limit);
 }
 
-/* Checks the fields of the desc that a map restricts. */
 static vd_result vd__convolve_check_map(const vd_convolve_desc *d) {
     if (!d->map && d->map_declare) return vd_error_set(VD_ERROR_INVALID, "map_declare is set, but map is not");
     if (!d->map) return VD_OK;
@@ -14019,7 +13827,7 @@ static vd_result vd__convolve_check_map(const vd_convolve_desc *d) {
     return VD_OK;
 }
 
-/* Checks the desc, sets its defaults, and chooses the periods and the form. */
+/* Also sets the defaults of the desc, and chooses the periods and the form. */
 static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_convolve_desc *d = &p->desc;
     uint64_t shape[4] = { 0, 0, 0, 0 }, elements;
@@ -14056,7 +13864,6 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     return result ? result : vd__convolve_check_iterations(p, d->filters, "filters");
 }
 
-/* Removes a list from the pending ones. */
 static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **link) {
     vd__convolve_pending *s = *link;
     *link = s->next;
@@ -14067,8 +13874,7 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
 /* Whether a list of this device with a vd_convolve_set_filter was submitted. */
 static bool vd__convolve_has_filter(const vd_convolve *p, int device) { return p->filter_devices >> device & 1; }
 
-/* Checks which of the pending lists were submitted or discarded since the last check. If one was submitted, the filter
-   of its device is set, and all pending lists of this device are removed. */
+/* Removes lists that were discarded, and all lists of a device of which one was submitted: its filter is set. */
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
@@ -14084,7 +13890,7 @@ static void vd__convolve_update_pending(vd_convolve *p) {
     }
 }
 
-/* Checks that a filter was set on the device of `list`, in a list that was submitted or may still be submitted. */
+/* The filter may be in a list that is not submitted yet. */
 static vd_result vd__convolve_check_filter_set(vd_convolve *p, vd_list *list) {
     const int device = vd_list_device(list);
     const vd__convolve_pending *s;
@@ -14101,7 +13907,6 @@ static vd_result vd__convolve_check_filter_set(vd_convolve *p, vd_list *list) {
                             : "no filter is set: call vd_convolve_set_filter first");
 }
 
-/* Adds a list with a vd_convolve_set_filter to the pending ones. */
 static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     const int device = vd_list_device(list);
     vd__convolve_pending *s;
@@ -14125,7 +13930,7 @@ static uint64_t vd__convolve_filter_count(const vd_convolve *p) {
     return (uint64_t)p->desc.filters * p->desc.channels * (p->desc.filter_per_group ? p->desc.batch : 1);
 }
 
-/* Returns the fields that the descs of p->run and p->filter share. images: number of images, or of filters. */
+/* Fields that the descs of p->run and p->filter share. images: number of images, or of filters. */
 static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t images) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -14140,8 +13945,8 @@ static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t images) {
     return desc;
 }
 
-/* Creates the plan that transforms the filters. p->run must exist, because it determines the order of the spectrum.
-   Dimension 0 of the plan is the number of the filter: see vd_convolve_desc.spectrum_hook. */
+/* p->run must exist, because it determines the order of the spectrum. Dimension 0 of the plan is the number of the
+   filter: see vd_convolve_desc.spectrum_hook. */
 static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     vd_fft_desc desc = vd__convolve_fft_desc(p, vd__convolve_filter_count(p));
     desc.load = vd__convolve_load_filter;
@@ -14154,7 +13959,6 @@ static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     return result;
 }
 
-/* Creates p->roots for NEGACYCLIC. */
 static vd_result vd__convolve_make_roots(vd_convolve *p) {
     uint64_t h = p->length[p->dimensions - 1], size = vd_type_size(p->desc.type);
     unsigned char *table;
@@ -14174,7 +13978,6 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     return p->roots.id ? VD_OK : vd_error_result();
 }
 
-/* Creates the plan of vd_convolve_run, and the buffer of the spectra. */
 static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     vd__fft_convolution convolution;
     memset(&convolution, 0, sizeof convolution);
@@ -14223,7 +14026,6 @@ static vd_result vd__convolve_set_and_run(void *plan, vd_list *list, const void 
     return result ? result : vd__convolve_run(plan, list, io);
 }
 
-/* vd_plan_kind.make of convolutions. */
 static vd_result vd__convolve_make(void *plan, const void *desc) {
     vd_convolve *p = (vd_convolve *)plan;
     p->desc = *(const vd_convolve_desc *)desc;
