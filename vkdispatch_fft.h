@@ -2287,6 +2287,13 @@ static uint32_t vd__fft_buffer_dimensions(const vd_buffer_info *info, uint32_t m
     return dimensions;
 }
 
+static vd_result vd__fft_query_f32(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
+    vd_result result = vd__fft_query(ctx, buffer, role, info);
+    if (result || info->type == VD_F32) return result;
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but f32 is expected", info->name, role,
+                        vd_type_name(info->type));
+}
+
 /* The type of the buffer becomes the element type of a plan, so VD_BYTES is an error. */
 static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd__fft_query(ctx, buffer, role, info);
@@ -2374,18 +2381,21 @@ static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val iden
                         vc_type_name(vc_typeof(identity)), vd_type_name(type));
 }
 
+static uint32_t vd__f16_to_f32_bits(uint32_t half) {
+    uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+    if (exponent == 31) return sign | 0x7f800000u | fraction << 13;
+    if (!exponent && !fraction) return sign;
+    exponent += exponent ? 112 : 113;
+    for (; !(half & 0x7c00u) && !(fraction & 1024); exponent--) fraction *= 2; /* subnormal */
+    return sign | exponent << 23 | (fraction & 1023) << 13;
+}
+
 /* f16 is converted to f32 by its bits, because vc_cast converts immediates of infinity, NaN and subnormal numbers only
    in a kernel. */
 static vc_val vd__plan_identity(vc_val identity, vc_type type) {
-    uint32_t half = (uint32_t)identity.bits, sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31,
-             fraction = half & 1023;
     if (vc_typeof(identity) == type) return identity;
     if (vc_typeof(identity) != VC_F16 || type != VC_F32) return vc_cast(type, identity);
-    if (exponent == 31) return vc_imm(type, sign | 0x7f800000u | fraction << 13);
-    if (!exponent && !fraction) return vc_imm(type, sign);
-    exponent += exponent ? 112 : 113;
-    for (; !(half & 0x7c00u) && !(fraction & 1024); exponent--) fraction *= 2; /* subnormal */
-    return vc_imm(type, sign | exponent << 23 | (fraction & 1023) << 13);
+    return vc_imm(type, vd__f16_to_f32_bits((uint32_t)identity.bits));
 }
 
 /* Text of a shape: "8 x 37", or "37, 1" with the separator ", ". */
@@ -2814,10 +2824,9 @@ static double vd__tuner_number(vd_type type, const uint8_t *data, uint64_t i) {
         return (double)f;
     }
     memcpy(&h, data + 2 * i, 2);
-    int exponent = h >> 10 & 31, fraction = h & 1023;
-    if (exponent == 31) x = fraction ? (double)NAN : (double)INFINITY;
-    else x = exponent ? ldexp((double)(fraction | 1024), exponent - 25) : ldexp((double)fraction, -24);
-    return h >> 15 ? -x : x;
+    uint32_t bits = vd__f16_to_f32_bits(h);
+    memcpy(&f, &bits, 4);
+    return (double)f;
 }
 
 /* Results that are all zero count as wrong, and so do numbers with an infinity or a NaN. */
@@ -4315,7 +4324,12 @@ static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape
 
 /* ---- padding, so that neighbouring threads access different banks of shared memory ---- */
 
-static const vd__fft_pad vd__fft_default_pad = { 5, 1 };
+/* On CPUs, shared memory has no banks; columns are interleaved, so neighbouring threads access neighbouring words. */
+static void vd__fft_set_default_pads(const vd__fft_device *d, vd__fft_shape *s) {
+    static const vd__fft_pad pad = { 5, 1 };
+    bool needed = !d->groups_as_loops && !vd__fft_all_columns(s);
+    for (uint32_t i = 0; i < VD__FFT_STAGES; i++) s->pad[i] = needed ? pad : vd__fft_no_pad;
+}
 
 /* Returns first(b, c), see vd__fft_stage_info. */
 static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
@@ -4452,8 +4466,7 @@ static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint64
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
     s->ffts_per_group = s->slices = 1;
-    bool has_banks = !d->groups_as_loops; /* shared memory has banks */
-    for (i = 0; i < VD__FFT_STAGES && has_banks && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_default_pad;
+    vd__fft_set_default_pads(d, s);
     memset(&search, 0, sizeof search);
     search.device = d;
     search.current = *s;
@@ -6441,6 +6454,8 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
+static uint32_t vd__fft_pass_count(const vd_fft *p) { return p->route[0].count + p->route[1].count; }
+
 /* Pass i of the plan: those of the first route, followed by those of the second. */
 static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
     return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
@@ -6457,7 +6472,7 @@ static vd__fft_pass *vd__fft_first_with_chirp(vd_fft *p, uint32_t i) {
    Returns false and sets p->required_table_size if the tables exceed vd__fft_max_table. */
 static bool vd__fft_place_chirps(vd_fft *p) {
     uint64_t end = ((uint64_t)p->table_count + 15) / 16 * 16;
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(p); i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i), *same = vd__fft_first_with_chirp(p, i);
         if (!pass->chirp.n) continue;
         if (same == pass) {
@@ -6482,7 +6497,7 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass);
 static vd_result vd__fft_make_tables(vd_fft *p) {
     uint32_t i, direction_index, j;
     bool ok = true;
-    for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
+    for (i = 0; i < vd__fft_pass_count(p) && ok; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         for (direction_index = 0; direction_index < (pass->shape.convolves ? 2u : 1u); direction_index++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
@@ -13168,10 +13183,7 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     vd_fft_desc desc;
     vd_fft_io io;
     vd_buffer_info info;
-    vd_result result = vd__fft_query(ctx, reals, "reals", &info);
-    if (!result && info.type != VD_F32)
-        result = vd_error_set(VD_ERROR_INVALID, "buffer '%s' (reals) has type %s, but f32 is expected", info.name,
-                              vd_type_name(info.type));
+    vd_result result = vd__fft_query_f32(ctx, reals, "reals", &info);
     if (!result && !bins.id) result = vd_error_set(VD_ERROR_INVALID, "bins: the buffer handle is 0");
     if (!result && reals.id == bins.id)
         result = vd_error_set(VD_ERROR_INVALID, "reals and bins are the same buffer '%s'; to transform in place, "
@@ -13451,7 +13463,7 @@ static vd_result vd__chirp_generate(vd_fft *p, const vd__fft_pass *pass) {
 
 static vd_result vd__chirp_generate_all(vd_fft *p) {
     vd_result result = VD_OK;
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(p) && !result; i++) {
         const vd__fft_pass *pass = vd__fft_pass_at(p, i);
         if (pass->chirp.n && vd__fft_first_with_chirp(p, i) == pass) result = vd__chirp_generate(p, pass);
     }
@@ -14055,7 +14067,6 @@ static const vd_plan_kind vd__convolve_kind = {
 /* Part of the key of measurements. Increase it when kernels or the choice of candidates change. */
 enum { VD__FFT_MEASURE_VERSION = 7 };
 
-/* Returns the choice that a shape results from. */
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
     memset(&c, 0, sizeof c);
@@ -14114,7 +14125,6 @@ static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft
     }
 }
 
-/* Returns the text of the limit that a shape exceeds (vd__fft_fits). */
 static const char *vd__fft_exceeded_limit(const vd__fft_device *d, const vd__fft_shape *s) {
     if (s->ffts_per_group * s->threads > d->threads)
         return "threads times transforms exceed the threads of a work-group";
@@ -14122,8 +14132,7 @@ static const char *vd__fft_exceeded_limit(const vd__fft_device *d, const vd__fft
     return "its values exceed the registers of a work-group";
 }
 
-/* Computes the shape of a pass for a choice. Returns NULL, or the reason why the device or the pass does not support
-   it. */
+/* Returns NULL, or the reason why the device or the pass does not support the choice. */
 static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c,
                                         vd__fft_shape *out) {
     const vd__fft_device *d = &p->device;
@@ -14144,8 +14153,7 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
     if (!vd__fft_set_register_exchange(d, c->register_exchange, &s))
         return "the stage after a + cannot receive its values in registers";
     if (!vd__fft_can_slice(&s, s.slices)) return "slices do not divide the radices and the butterflies of a thread";
-    for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
-        s.pad[i] = d->groups_as_loops || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
+    vd__fft_set_default_pads(d, &s);
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
     if (!d->groups_as_loops && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
     if (!vd__fft_finish_shape(d, &s, vd__fft_fits(d, &s))) return vd__fft_exceeded_limit(d, &s);
@@ -14197,7 +14205,7 @@ static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, cons
 
 /* Applies an override to all passes that it selects. text, length: the entry, for the error message. */
 static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *c, const char *text, int length) {
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(p); i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         if (!vd__fft_override_applies(pass, target, c)) continue;
         const char *reason = vd__fft_apply_choice(p, pass, c, &pass->shape);
@@ -14216,7 +14224,6 @@ static bool vd__fft_parse_parts(const char **text, uint32_t *out) {
     return vd__fft_parse_number(text, out) && *out && *out <= VD__FFT_RADIX && (**text == ',' || !**text);
 }
 
-/* Applies all overrides of VKDISPATCH_FFT_FACTORS to the passes of a plan. */
 static vd_result vd__fft_override_all(vd_fft *p) {
     const char *text = getenv("VKDISPATCH_FFT_FACTORS"), *entry;
     vd_result result = VD_OK;
@@ -14240,7 +14247,7 @@ static vd_result vd__fft_override_all(vd_fft *p) {
     return result;
 }
 
-/* Returns the number of parts that VKDISPATCH_FFT_FACTORS sets for convolutions; 0: it sets none. */
+/* The number of parts that VKDISPATCH_FFT_FACTORS sets for convolutions; 0: it sets none. */
 static uint32_t vd__fft_environment_parts(void) {
     const char *text = getenv("VKDISPATCH_FFT_FACTORS");
     uint32_t parts = 0;
@@ -14357,7 +14364,7 @@ static bool vd__fft_tuner_accepts(void *user, const void *choice) {
     return !vd__fft_apply_choice(tuner->plan, tuner->pass, (const vd__fft_choice *)choice, &shape);
 }
 
-/* Adds a choice. Does nothing if the list is full or contains this choice, or if the pass does not support it. */
+/* Does nothing if the list is full or contains this choice, or if the pass does not support it. */
 static void vd__fft_add_choice(vd__fft_tuner *tuner, const vd__fft_choice *c) {
     for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->choice[i], c, sizeof *c) == 0) return;
     if (tuner->count < VD_PLAN_MAX_CHOICES && vd__fft_tuner_accepts(tuner, c)) tuner->choice[tuner->count++] = *c;
@@ -14379,9 +14386,7 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     search.current.columns_out = vd__fft_assigns_columns(&p->device, &pass->end[1].array);
     search.current.n = n;
     if (pass->bluestein_length) search.current.size[0] = n;
-    for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
-        search.current.pad[i] = p->device.groups_as_loops || vd__fft_all_columns(&search.current)
-                                    ? vd__fft_no_pad : vd__fft_default_pad;
+    vd__fft_set_default_pads(&p->device, &search.current);
     if (vd__fft_is_estimated(&p->device, &search.current)) search.count = vd__fft_transform_count(pass);
     search.blocks = pass->end[0].array.block.product;
     search.min_columns = 4;
@@ -14560,7 +14565,6 @@ static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t 
 
 /* ---- tuning of a plan ---- */
 
-/* Destroys a tuner. */
 static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
     vd_allocator allocator = tuner->plan->base.allocator;
     vd_fft_destroy(tuner->plan);
@@ -14575,7 +14579,7 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
     uint64_t spectrum = 0, max_bytes = tuner->max_bytes;
     if (tuner->scratch) return tuner->out.id != 0;
     tuner->scratch = (vd_fft *)vd__fft_allocate(&p->base.allocator, sizeof *tuner->scratch);
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(p); i++) {
         const vd__fft_pass *pass = vd__fft_pass_at(p, i);
         uint64_t in = vd__fft_bytes(p, pass->end[0].role), out = vd__fft_bytes(p, pass->end[1].role);
         if (in > tuner->in_bytes) tuner->in_bytes = in;
@@ -14637,7 +14641,7 @@ static void vd__fft_limit_batch(const vd_fft *p, vd_fft_desc *desc, vd__fft_conv
 /* Whether the passes of two plans have the same lengths, and both access columns or both access rows. */
 static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
     if (a->route[0].count != b->route[0].count || a->route[1].count != b->route[1].count) return false;
-    for (uint32_t i = 0; i < a->route[0].count + a->route[1].count; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(a); i++) {
         const vd__fft_pass *x = vd__fft_pass_at(a, i), *y = vd__fft_pass_at(b, i);
         if (x->shape.axes != y->shape.axes || memcmp(x->shape.size, y->shape.size, sizeof x->shape.size) != 0
             || x->bluestein_length != y->bluestein_length
@@ -14650,7 +14654,7 @@ static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
     return true;
 }
 
-/* Returns the rigor that VKDISPATCH_FFT sets; VD_FFT_RIGOR_DEFAULT if it is unset or invalid. */
+/* VD_FFT_RIGOR_DEFAULT if VKDISPATCH_FFT is unset or invalid. */
 static vd_fft_rigor vd__fft_environment_rigor(void) {
     const char *text = getenv("VKDISPATCH_FFT");
     if (text && strcmp(text, "estimate") == 0) return VD_FFT_ESTIMATE;
@@ -14658,13 +14662,13 @@ static vd_fft_rigor vd__fft_environment_rigor(void) {
     return text && strcmp(text, "patient") == 0 ? VD_FFT_PATIENT : VD_FFT_RIGOR_DEFAULT;
 }
 
-/* Returns the rigor of a plan: that of the environment, otherwise that of the desc. */
+/* The environment overrides the desc. */
 static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
     vd_fft_rigor rigor = vd__fft_environment_rigor();
     return rigor ? rigor : desc->rigor;
 }
 
-/* Creates a tuner. Returns NULL if the plan cannot be measured, or if out of memory. */
+/* Returns NULL if the plan cannot be measured, or if out of memory. */
 static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                          bool patient, uint64_t max_bytes) {
     vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->base.allocator, sizeof *tuner);
@@ -14702,7 +14706,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
     vd_fft_rigor rigor = vd__fft_rigor_of(desc);
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     uint64_t max_bytes = (uint64_t)1 << 30;
-    uint32_t count = p->route[0].count + p->route[1].count;
+    uint32_t count = vd__fft_pass_count(p);
     uint32_t i;
     if (rigor < VD_FFT_MEASURE || !d->facts.executes || p->convolution.map) return;
     if (max_bytes > d->device_memory / 8) max_bytes = d->device_memory / 8;
@@ -14730,8 +14734,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 /* Definitions of the other public functions, which check arguments and call the rooms above, and of the functions that
    make plans of transforms. */
 
-/* Sets the starts and counts of an array from those of a desc, by default the shape. prefix: "in" or "out", for
-   messages. */
+/* The counts are those of the shape by default. prefix: "in" or "out", for messages. */
 static vd_result vd__fft_set_counts(const vd_fft *p, vd__fft_role role, const uint64_t *start, const uint64_t *count,
                                     const uint64_t *stride, const char *prefix, vd__fft_layout *l) {
     const char *arrays = p->kind != VD_FFT_REAL || p->convolution.batch ? "" : role == VD__FFT_IN ? " of the reals"
@@ -14763,7 +14766,7 @@ static vd_result vd__fft_set_counts(const vd_fft *p, vd__fft_role role, const ui
     return VD_OK;
 }
 
-/* Sets the strides of an array from those of a desc, by default in C order without gaps. */
+/* By default, the array is in C order without gaps. */
 static void vd__fft_set_strides(const vd_fft *p, const uint64_t *stride, vd__fft_layout *l) {
     bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
     uint64_t dense = 1;
@@ -14796,8 +14799,6 @@ static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char
     return VD_OK;
 }
 
-/* Computes the layout of an array from the starts, counts and strides of a desc. prefix: "in" or "out", for
-   messages. */
 static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *start, const uint64_t *count,
                                      const uint64_t *stride, const char *prefix) {
     vd__fft_layout *l = &p->layout[role];
@@ -14811,7 +14812,6 @@ static vd_result vd__fft_make_out_layout(vd_fft *p, const vd_fft_desc *desc) {
     return vd__fft_make_layout(p, VD__FFT_OUT, desc->out_start, desc->out_count, desc->out_stride, "out");
 }
 
-/* Sets the types of the arithmetic and of the arrays, and checks that the device supports them. */
 static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     vd_type type = desc->type ? desc->type : (vd_type)VD_F32;
     vd_type in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
@@ -14837,8 +14837,8 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     return VD_OK;
 }
 
-/* Computes the layouts of all roles. For VD_FFT_REAL, the layout of the reals is computed first; then the length of the
-   real axis becomes that of the half spectrum. */
+/* For VD_FFT_REAL, the layout of the reals is computed first; then the length of the real axis becomes that of the half
+   spectrum. */
 static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     static const uint64_t none[4] = { 0, 0, 0, 0 };
     uint64_t in_stride[4], bins[4];
@@ -14865,7 +14865,6 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     return result;
 }
 
-/* Checks the rigor of the desc and of the environment. */
 static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     const char *text = getenv("VKDISPATCH_FFT");
     vd_result result = VD__CHECK_ENUM(desc->rigor, "rigor", VD_FFT_PATIENT);
@@ -14873,7 +14872,7 @@ static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s', but must be estimate, measure or patient", text);
 }
 
-/* Checks the lengths of the transformed axes: kernels compute indices along an axis in 32 bits. */
+/* Kernels compute indices along an axis in 32 bits. */
 static vd_result vd__fft_check_lengths(const vd_fft *p) {
     for (uint32_t i = 0; i < p->dimensions; i++)
         if (p->axes >> i & 1 && p->shape[i] > UINT32_MAX)
@@ -14882,7 +14881,7 @@ static vd_result vd__fft_check_lengths(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Checks the desc of a plan and sets the fields of the plan that it determines. */
+/* Also sets the fields of the plan that the desc determines. */
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     double product = 1;
     vd_result result = vd__fft_check_shape(desc->shape, desc->axes, desc->engine ? UINT32_MAX : vd__fft_max_span(p),
@@ -14924,7 +14923,6 @@ static bool vd__fft_has_few_elements(const vd_fft *p) {
     return left && !p->device.groups_as_loops && !p->convolution.batch && !(shapes && strcmp(shapes, "gpu-batch") == 0);
 }
 
-/* Reads the properties of the device that the planner uses. */
 static void vd__fft_query_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
@@ -14941,14 +14939,13 @@ static void vd__fft_query_device(vd_fft *p) {
         p->device.shuffle_lanes = d->limits.min_subgroup_size;
 }
 
-/* Creates the tables and the intermediate buffers of a plan. */
 static vd_result vd__fft_make_buffers(vd_fft *p) {
     static const char *const names[] = { "", "", "fft temporary 1", "fft temporary 2", "fft temporary 3" };
     vd_result result = vd__fft_make_tables(p);
     if (!result) result = vd__fft_upload_tables(p);
     vd__fft_free(&p->base.allocator, p->table);
     p->table = NULL;
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(p) && !result; i++) {
         vd__fft_role to = vd__fft_pass_at(p, i)->end[1].role;
         if (to < VD__FFT_TEMP || p->temporary[to].id) continue;
         p->temporary[to] = vd_plan_buffer(&p->base, names[to], (vd_type)vd__fft_element_type(p->real, p->scalar[to]),
@@ -14965,7 +14962,7 @@ typedef struct vd__fft_request {
     const vd__fft_convolution *convolution; /* NULL: transforms without a convolution */
 } vd__fft_request;
 
-/* Initialises a plan with estimated shapes, without tables and intermediate buffers. */
+/* Does not create the tables and the intermediate buffers. */
 static vd_result vd__fft_make_estimated(void *plan, const void *user_request) {
     vd_fft *p = (vd_fft *)plan;
     const vd__fft_request *request = (const vd__fft_request *)user_request;
@@ -14983,7 +14980,7 @@ static vd_result vd__fft_make_estimated(void *plan, const void *user_request) {
     if (!result && !request->convolution && p->kind > VD_FFT_COMPLEX) result = vd__fft_plan_axes(p, VD_FFT_INVERSE);
     vd__fft_free(&p->base.allocator, p->memo);
     p->memo = NULL;
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !p->device.groups_as_loops; i++)
+    for (uint32_t i = 0; i < vd__fft_pass_count(p) && !p->device.groups_as_loops; i++)
         vd__fft_choose_pads(&p->device, &vd__fft_pass_at(p, i)->shape);
     return result;
 }
@@ -15000,7 +14997,7 @@ static vd__fft_request vd__fft_request_of(const vd_fft_desc *desc, const vd__fft
     return request;
 }
 
-/* Creates a plan with estimated shapes, without tables and intermediate buffers. */
+/* The plan has no tables and intermediate buffers. */
 static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                        vd_fft **out) {
     vd__fft_request request = vd__fft_request_of(desc, convolution);
@@ -15008,14 +15005,12 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
     return *out ? VD_OK : vd_error_result();
 }
 
-/* Overrides or measures the shapes of a plan. */
 static vd_result vd__fft_tune(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
     vd_result result = vd__fft_override_all(p);
     if (!result) vd__fft_measure_all(p, desc, convolution);
     return result;
 }
 
-/* Creates a plan with overridden or measured shapes, without tables and intermediate buffers. */
 static vd_result vd__fft_new_tuned(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                    vd_fft **out) {
     vd_result result = vd__fft_new_estimated(ctx, desc, convolution, out);
@@ -15045,7 +15040,7 @@ static void vd__fft_release(void *plan) {
     vd__fft_free(&p->base.allocator, p->timing);
 }
 
-/* Returns the measured time of the first route in milliseconds, or 0 if one of its passes was not measured. */
+/* The measured time of the first route in milliseconds, or 0 if one of its passes was not measured. */
 static double vd__fft_measured_ms(const vd_fft *p) {
     double sum = 0;
     for (uint32_t i = 0; i < p->route[0].count; i++) {
@@ -15101,7 +15096,6 @@ VD_API void vd_fft_destroy(vd_fft *p) { vd_plan_destroy(p); }
 
 VD__FFT_SMALL_END
 
-/* Checks that a plan can run in place. */
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
@@ -15148,7 +15142,6 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_plan_
     return result;
 }
 
-/* Body of vd_fft_run: checks the buffers and records all passes. */
 static vd_result vd__fft_run(void *plan, vd_list *list, const void *user) {
     vd_fft *p = (vd_fft *)plan;
     const vd_fft_io *user_io = (const vd_fft_io *)user;
@@ -15242,7 +15235,7 @@ enum { VD__FFT_GROUP_ELEMENTS = 65536 }; /* limit of n on a CPU */
 /* fft: a plan of one pass, of which only the shape and the tables are used. */
 struct vd_fft_group { vd_fft fft; vd__fft_writer writer; };
 
-/* Chooses the shape. Exchanges by shuffles are excluded: they require certain invocations in each subgroup. */
+/* Exchanges by shuffles are excluded: they require certain invocations in each subgroup. */
 static vd_result vd__fft_group_shape(vd_fft *p, const vd_fft_group_desc *desc) {
     vd__fft_pass *pass = &p->route[0].pass[0];
     vd__fft_shape *s = &pass->shape;
@@ -15292,7 +15285,7 @@ VD_API vd_fft_group *vd_fft_group_create(vd_context *ctx, const vd_fft_group_des
 
 VD_API void vd_fft_group_destroy(vd_fft_group *group) { vd_plan_destroy(group); }
 
-/* Sets an error of a call with this group, which may be NULL. */
+/* Adds the call to an error. g may be NULL. */
 static vd_result vd__fft_group_error(const vd_fft_group *g, const char *call, vd_result result) {
     if (result) vd_error_amend(result, call, g ? g->fft.base.name : "", NULL);
     return result;
@@ -15347,7 +15340,7 @@ static bool vd__fft_group_is_begun(const vd_fft_group *g, const char *call) {
     return false;
 }
 
-/* Returns which element value i is: before the first stage or, with `last`, after the last one. exists is false if the
+/* The element that value i is: before the first stage or, with `last`, after the last one. exists is false if the
    invocation has no value i there, for example because that stage has fewer values. */
 static vd_fft_slot vd__fft_group_slot_of(vd_fft_group *g, const char *call, bool last, uint32_t i) {
     vd_fft_slot slot;
@@ -15374,7 +15367,6 @@ VD_API vd_fft_slot vd_fft_group_spectrum_slot(vd_fft_group *g, uint32_t i) {
     return vd__fft_group_slot_of(g, "vd_fft_group_spectrum_slot", true, i);
 }
 
-/* Checks the values and copies them to the writer. */
 static vd_result vd__fft_group_take(vd_fft_group *g, const vd__fft_stage_info *s, const vd_fft_value *values) {
     vd__fft_writer *w = &g->writer;
     for (uint32_t i = 0; i < s->butterflies * s->radix; i++) {
@@ -15423,7 +15415,7 @@ VD_API vd_result vd_fft_group_transform(vd_fft_group *g, vd_fft_direction direct
 
 /* ---- padded rows of reals, for real transforms in place ---- */
 
-/* vd_fft_padded_buffer_create without the call in the error. */
+/* vd_fft_padded_buffer_create; errors do not contain the call. */
 static vd_result vd__padded_buffer_make(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
     vd_buffer_desc desc;
     vd_view_desc view;
@@ -15504,7 +15496,7 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
     return vd__call_result(&scope, result);
 }
 
-/* vd_fft_shift without the call in the error. */
+/* vd_fft_shift; errors do not contain the call. */
 static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes,
                                   vd_fft_direction direction) {
     vd__shift_desc desc;
@@ -15562,7 +15554,6 @@ static void vd__fft_print(vd__fft_text *text, const char *format, unsigned long 
     text->size -= used;
 }
 
-/* Prints the kind of a real transform. */
 static void vd__real_print(vd__fft_text *text, const vd__real *r) {
     static const char *const classes[] = { "", "I", "II", "III", "IV" }; /* VD__REAL_ */
     char kind[32];
@@ -15607,7 +15598,6 @@ static void vd__fft_print_sectors(vd__fft_text *text, const vd_fft *p, const vd_
     }
 }
 
-/* Prints what a pass transforms. */
 static void vd__fft_print_transforms(vd__fft_text *text, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     bool single = s->n == 1 && vd__fft_has(pass, VD__STEP_SPECTRUM);
@@ -15670,7 +15660,6 @@ static void vd__fft_print_steps(vd__fft_text *text, const vd__fft_pass *pass) {
     }
 }
 
-/* Prints the line of a pass. */
 static void vd__fft_print_pass(vd__fft_text *text, const vd_fft *p, const vd__fft_pass *pass) {
     vd__fft_choice choice = vd__fft_choice_of(&pass->shape);
     vd__fft_print_transforms(text, pass);
@@ -15704,7 +15693,7 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     if (!p) return "";
     vd__fft_text text = { p->text, sizeof p->text };
     if (p->route[0].count) p->text[0] = 0; /* without passes, the text is that of the engine VkFFT, or empty */
-    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
+    for (uint32_t i = 0; i < vd__fft_pass_count(p); i++) {
         if (i == p->route[0].count) vd__fft_print(&text, "inverse:\n", 0);
         vd__fft_print_pass(&text, p, vd__fft_pass_at(p, i));
         if (p->timing && p->timing[i].times.count) vd__fft_print_timing(&text, &p->timing[i]);
@@ -15727,14 +15716,12 @@ VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
 
 VD__FFT_SMALL_END
 
-/* Appends a buffer to the arguments of a run. */
 static void vd__convolve_add_argument(vd_fft_io *io, vd_named_arg *args, const char *name, vd_buffer buffer) {
     args[io->arg_count].name = name;
     args[io->arg_count++].value = vd_b(buffer);
     io->args = args;
 }
 
-/* Records the transform of the filters. */
 static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter_buffer) {
     vd_convolve *p = (vd_convolve *)plan;
     vd_buffer filter = *(const vd_buffer *)filter_buffer;
@@ -15757,7 +15744,7 @@ VD_API vd_result vd_convolve_set_filter(vd_convolve *p, vd_list *list, vd_buffer
     return vd_plan_run(p, "vd_convolve_set_filter", vd__convolve_set_filter, list, &filter);
 }
 
-/* Records a convolution. user: vd_convolve_io. */
+/* user: vd_convolve_io. */
 static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     vd_convolve *p = (vd_convolve *)plan;
     const vd_convolve_io *user_io = (const vd_convolve_io *)user;
@@ -15824,23 +15811,15 @@ VD_API uint64_t vd_convolve_memory(const vd_convolve *p) {
     return p ? vd__plan_memory(&p->base) + vd_fft_memory(p->run) + vd_fft_memory(p->filter) : 0;
 }
 
-/* Queries a buffer of vd_convolve_2d, whose type must be f32. */
-static vd_result vd__convolve_query(vd_context *ctx, vd_buffer buffer, const char *name, vd_buffer_info *info) {
-    vd_result result = vd__fft_query(ctx, buffer, name, info);
-    if (result || info->type == VD_F32) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but f32 is expected", info->name, name,
-                        vd_type_name(info->type));
-}
-
-/* vd_convolve_2d, whose name the caller adds to errors. */
+/* vd_convolve_2d; errors do not contain the call. */
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                      vd_convolve_mode mode) {
     vd_convolve_desc desc;
     vd_buffer_info info[3];
     memset(&desc, 0, sizeof desc);
-    vd_result result = vd__convolve_query(ctx, image, "image", &info[0]);
-    if (!result) result = vd__convolve_query(ctx, filter, "filter", &info[1]);
-    if (!result) result = vd__convolve_query(ctx, out, "out", &info[2]);
+    vd_result result = vd__fft_query_f32(ctx, image, "image", &info[0]);
+    if (!result) result = vd__fft_query_f32(ctx, filter, "filter", &info[1]);
+    if (!result) result = vd__fft_query_f32(ctx, out, "out", &info[2]);
     if (result) return result;
     if (mode != VD_CONVOLVE_CENTRED && mode != VD_CONVOLVE_SAME)
         return vd_error_set(VD_ERROR_INVALID, "mode is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
@@ -15932,7 +15911,6 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     return vd_plan_run_cached(ctx, &vd__reduce_kind, vd__reduce_run, &desc, &io);
 }
 
-/* Calls vd__reduce_whole with the scope of a public function. */
 VD__FFT_NOINLINE static vd_result vd__reduce_call(vd_context *ctx, const char *call, vd_reduce_op op, vd_buffer in,
                                                   vd_buffer in_b, vd_buffer out, vd_buffer extra_out) {
     vd_callback_scope scope;
@@ -16001,7 +15979,6 @@ VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     return vd_plan_run(p, "vd_scan_run", vd__scan_run, list, io);
 }
 
-/* Scans all elements of a buffer. */
 static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bool exclusive) {
     vd_scan_desc desc;
     vd_scan_io io;
@@ -16037,7 +16014,6 @@ VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc) {
 
 VD_API void vd_sort_destroy(vd_sort *p) { vd_plan_destroy(p); }
 
-/* Records all passes of a sort. */
 static vd_result vd__sort_run(void *plan, vd_list *list, const void *user_io) {
     vd_sort *p = (vd_sort *)plan;
     vd_sort_io io = *(const vd_sort_io *)user_io;
@@ -16066,7 +16042,7 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
     return vd_plan_run(p, "vd_sort_run", vd__sort_run, list, io);
 }
 
-/* Body of vd_sort_all and, if `values` is not NULL, of vd_sort_pairs. The caller adds its name to errors. */
+/* vd_sort_all or, if `values` is not NULL, vd_sort_pairs; errors do not contain the call. */
 static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys, const vd_buffer *values) {
     vd_sort_desc desc;
     vd_sort_io io;
@@ -16150,19 +16126,18 @@ VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io)
     return vd_plan_run(p, "vd_top_k_run", vd__top_k_run, list, io);
 }
 
-/* Finds the largest or smallest elements of each row. k is determined by the size of `values`. */
+/* k is determined by the size of `values`. */
 static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {
     vd_top_k_desc desc;
     vd_top_k_io io;
     vd_buffer_info in_info, values_info;
     uint64_t rows = 1, results = 1;
-    uint32_t last = 3;
     vd_result result = vd__fft_query_scalars(ctx, in, "in", &in_info);
     memset(&desc, 0, sizeof desc);
     if (!result) result = vd__fft_query_scalars(ctx, values, "values", &values_info);
     if (!result) result = vd__fft_query_indices(ctx, indices, "indices", &desc.index_type);
     if (result) return result;
-    while (last && in_info.shape[last] == 1) last--;
+    uint32_t last = vd__fft_buffer_dimensions(&in_info, 1) - 1;
     memcpy(desc.shape, in_info.shape, (last + 1) * sizeof in_info.shape[0]);
     for (uint32_t i = 0; i < last; i++) rows *= in_info.shape[i];
     for (uint32_t i = 0; i < 4; i++) results *= values_info.shape[i];
