@@ -4886,10 +4886,15 @@ static uint64_t vd__fft_needed_inputs(const vd__fft_problem *problem) {
     return problem->end[0].start + problem->end[0].count;
 }
 
+/* Even lengths are not packed even at full length, as vd_fft_desc.pack_rows documents. */
+static bool vd__real_packs_rows(const vd_fft *p, const vd__real *r) {
+    return r->kind && !r->half_length && r->n % 2 && p->pack_rows;
+}
+
 /* vd__fft_needed_results for one pass, which may fold its results. */
 static uint64_t vd__fft_bluestein_results(const vd_fft *p, const vd__fft_problem *problem) {
     vd__real r = problem->rule;
-    r.two_rows = !r.half_length && p->pack_rows;
+    r.two_rows = vd__real_packs_rows(p, &r);
     return r.kind && vd__real_needs_fold(&r) ? problem->n : vd__fft_needed_results(problem);
 }
 
@@ -4907,7 +4912,7 @@ static bool vd__fft_plan_one_pass(const vd_fft *p, const vd__fft_problem *proble
     vd__fft_pass *pass = vd__fft_add_pass(problem, problem->end[0].role, problem->end[1].role);
     if (!pass) return false;
     t.chirp = chirp != 0;
-    t.rule.two_rows = t.rule.kind && !t.rule.half_length && p->pack_rows;
+    t.rule.two_rows = vd__real_packs_rows(p, &t.rule);
     vd__fft_set_end(p, pass, 0, &t, problem->extra_dims[0], 1, 1);
     vd__fft_add_steps(pass, VD__STEP_TRANSFORM, chirp ? VD__STEP_CHIRP_SPECTRUM : VD__STEP_END,
                       chirp ? VD__STEP_INVERSE : VD__STEP_END);
@@ -8265,17 +8270,16 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     }
 }
 
-/* Loads bin k of the half spectrum, 0 <= k <= n / 2. may_be_zero: k may be 0 or n / 2, whose imaginary parts are
-   ignored. */
-static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
+/* Bin k of the half spectrum, 0 <= k <= n / 2. may_be_end: k may be 0 or n / 2, whose imaginary parts are ignored. */
+static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_end) {
     const vd__real *r = &w->pass->real;
     vc_val v = vd__real_load_element(w, row, k, 1, true);
     vd__fft_c x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
     if (w->hook[0]) x = vd__real_apply_load_hook(w, row, k, x, false);
     vc_val im = x.im;
-    if (may_be_zero) {
+    if (may_be_end) {
         vc_val inner = vd__ne_u32(k, 0);
-        if (r->half_length) inner = vc_and(inner, vd__ne_u32(k, r->h));
+        if (r->n % 2 == 0) inner = vc_and(inner, vd__ne_u32(k, r->n / 2));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_immediate(im, 0)));
     }
     return vd__fft_complex(x.re, im);
@@ -8302,36 +8306,36 @@ static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row ro
 
 /* Bin k of an inverse transform of full length, 0 <= k < n. For VD_FFT_REAL, bins above n / 2 are the conjugates of
    stored bins. */
-static vd__fft_c vd__real_load_bin_full(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
+static vd__fft_c vd__real_load_bin_full(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_end) {
     const vd__real *r = &w->pass->real;
     vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
-    if (vd__real_family(r->kind) == VD__REAL_III) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
-    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, upper), may_be_zero);
+    if (vd__real_family(r->kind) == VD__REAL_III) return vd__real_load_bin_kind3(w, row, k, may_be_end);
+    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, upper), may_be_end);
     return vd__fft_complex(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
 }
 
 /* Input i of a transform of full length. The imaginary part of a single row is an immediate of 0, so that butterflies
    omit operations on it. */
 static vd__fft_c vd__real_load_input_full(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i,
-                                         bool may_be_zero) {
+                                          bool may_be_end) {
     vd__fft_c a;
     if (!w->pass->real.inverse) {
         a.re = vd__real_load_sequence(w, rows->row[0], i);
         a.im = rows->count == 2 ? vd__real_load_sequence(w, rows->row[1], i) : vd__fft_immediate(a.re, 0);
         return a;
     }
-    a = vd__real_load_bin_full(w, rows->row[0], i, may_be_zero);
+    a = vd__real_load_bin_full(w, rows->row[0], i, may_be_end);
     if (rows->count == 1) return a;
-    vd__fft_c b = vd__real_load_bin_full(w, rows->row[1], i, may_be_zero);
+    vd__fft_c b = vd__real_load_bin_full(w, rows->row[1], i, may_be_end);
     return vd__fft_complex(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
-/* Input i of the complex transform. may_be_zero: i may be 0. */
-static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool may_be_zero) {
+/* Input i of the complex transform. may_be_end: i may be 0 or, at full length, n / 2. */
+static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool may_be_end) {
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
     vc_val even = vd__mul_u32(i, 2), re, im;
-    if (!r->half_length) return vd__real_load_input_full(w, rows, i, may_be_zero);
+    if (!r->half_length) return vd__real_load_input_full(w, rows, i, may_be_end);
     if (vd__real_family(r->kind) == VD__REAL_IV) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
@@ -8345,9 +8349,9 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
         im = vd__real_load_sequence(w, row, vd__add_u32(even, 1));
         return vd__fft_complex(re, im);
     }
-    vd__fft_c lower = vd__real_load_bin_half(w, row, i, may_be_zero);
+    vd__fft_c lower = vd__real_load_bin_half(w, row, i, may_be_end);
     vd__fft_c upper = vd__real_conj(
-        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && r->kind == VD_FFT_REAL));
+        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_end && r->kind == VD_FFT_REAL));
     vd__fft_c sum = vd__fft_add(lower, upper);
     vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(lower, upper), vd__real_conj(vd__fft_load_root(w, i, r->split_table)));
     return vd__fft_complex(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
@@ -8383,6 +8387,7 @@ static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_in
 }
 
 static void vd__real_load_all(vd__fft_writer *w) {
+    const vd__real *r = &w->pass->real;
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     uint32_t parts = w->pass->end[0].part;
     /* Bluestein's algorithm: inputs from this index on are zero padding; 0: another algorithm */
@@ -8406,7 +8411,8 @@ static void vd__real_load_all(vd__fft_writer *w) {
                 *x = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
                 continue;
             }
-            *x = vd__real_load_input(w, &rows, i, j == 0 && u == 0);
+            bool has_middle = !r->half_length && r->n % 2 == 0 && j * step <= r->n / 2 && r->n / 2 < (j + 1) * step;
+            *x = vd__real_load_input(w, &rows, i, (j == 0 && u == 0) || has_middle);
             if (w->inverse) *x = vd__fft_swap(*x);
             *x = vd__real_times_chirp(w, *x, i, chirp_length != 0);
             if (padding)

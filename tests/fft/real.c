@@ -714,6 +714,8 @@ static const sample with_ends[] = {
     { .shape = { 5, 2 } },
     { .shape = { 5, 4 } },
     { .shape = { 5, 64 } },
+    { .shape = { 5, 42 } }, /* for a GPU, transformed at full length */
+    { .shape = { 4, 64 }, .pack_rows = true },
     { .shape = { 5, 15 } },
     { .shape = { 5, 15 }, .pack_rows = true },
     { .shape = { 4, 262 } },
