@@ -13736,40 +13736,52 @@ static void vd__cu_image_destroy(vd__device *dev, vd__memory *m) {
     m->native[0] = m->address = 0;
 }
 
+/* Sets *call to the name of the function whose result is returned. The context is current. */
+static int vd__cu_image_start(const vd__device *dev, vd__memory *m, const char **call) {
+    const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
+    const vd__image_shape *shape = vd__memory_shape(m);
+    vd__cu_image *image = vd__cu_image_of(m);
+    vd__cu_array_desc desc;
+    void *array = NULL;
+    vd__cu_array_fill(dev, shape, &desc);
+    *call = "cuMipmappedArrayCreate";
+    int result = cu->cuMipmappedArrayCreate(&array, &desc, shape->levels);
+    if (result) return result;
+    m->native[0] = (uintptr_t)array;
+    *call = "cuMipmappedArrayGetLevel";
+    for (uint32_t i = 0; i < shape->levels && !result; i++) {
+        result = cu->cuMipmappedArrayGetLevel(&image->levels[i], array, i);
+        m->size += vd__level_bytes(shape, i) * shape->layers;
+    }
+    if (result) return result;
+    *call = "cuMemAlloc";
+    result = cu->cuMemAlloc(&image->colors, shape->levels * (size_t)VD__CU_COLOR_BYTES);
+    if (result) image->colors = 0;
+    return result;
+}
+
 static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     const vd__image_shape *shape = vd__memory_shape(m);
-    vd__cu_array_desc desc;
-    void *array = NULL;
-    const char *call = "cuMipmappedArrayCreate";
     if (shape->placed) return vd__fail_placed(dev);
-    vd__cu_image *image = (vd__cu_image *)vd__alloc_zeroed(vd__cu_allocator(dev),
-                                                           sizeof *image + shape->levels * sizeof *image->levels);
-    if (!image) return vd__fail_memory(0);
-    m->address = (uintptr_t)image;
+    m->address = (uintptr_t)vd__alloc_zeroed(vd__cu_allocator(dev),
+                                             sizeof(vd__cu_image) + shape->levels * sizeof(void *));
+    if (!m->address) return vd__fail_memory(0);
+    vd_result r = vd__cu_enter(d);
+    if (!r) {
+        const char *call;
+        int result = vd__cu_image_start(dev, m, &call);
+        vd__cu_leave(d);
+        if (result)
+            r = vd__cu_fail(d->api, result, "%s for an image of %u x %u x %u texels", call, shape->extent[0],
+                            shape->extent[1], shape->extent[2]);
+    }
+    need->size = m->size;
     need->align = 1;
     need->types = 1u << VD__CU_TYPE_IMAGE;
     need->own_memory = true;
-    vd__cu_array_fill(dev, shape, &desc);
-    vd_result r = vd__cu_enter(d);
-    int result = r ? 0 : d->api->cuMipmappedArrayCreate(&array, &desc, shape->levels);
-    if (!r && !result) m->native[0] = (uintptr_t)array;
-    for (uint32_t i = 0; i < shape->levels && !r && !result; i++) {
-        call = "cuMipmappedArrayGetLevel";
-        result = d->api->cuMipmappedArrayGetLevel(&image->levels[i], array, i);
-        m->size += vd__level_bytes(shape, i) * shape->layers;
-    }
-    if (!r && !result) {
-        call = "cuMemAlloc";
-        result = d->api->cuMemAlloc(&image->colors, shape->levels * (size_t)VD__CU_COLOR_BYTES);
-        if (result) image->colors = 0;
-    }
-    if (!r) vd__cu_leave(d);
-    need->size = m->size;
-    if (!r && !result) return VD_OK;
-    vd__cu_image_destroy(dev, m);
-    return r ? r : vd__cu_fail(d->api, result, "%s for an image of %u x %u x %u texels", call, shape->extent[0],
-                               shape->extent[1], shape->extent[2]);
+    if (r) vd__cu_image_destroy(dev, m);
+    return r;
 }
 
 /* native[0]: a texture object of linear memory, for fetches; 0 without VD_IMAGE_SAMPLED. native[1]: the address, for
@@ -17841,7 +17853,7 @@ typedef struct vd__flow {
     uint64_t all;              /* the arguments that are buffers */
     uint64_t read, written;
     uint32_t function;         /* id of the function that contains the instruction; 0: none */
-    bool changed;              /* targets that were read before */
+    bool changed;              /* a set of targets has grown after it was read */
 } vd__flow;
 
 static uint64_t vd__flow_targets(const vd__flow *f, uint32_t id) {
@@ -17941,7 +17953,7 @@ static void vd__flow_step(vd__flow *f, uint32_t at) {
     const vd__reader *s = f->s;
     const uint32_t *w = s->m->words + at;
     uint32_t op = w[0] & 0xffffu, access = vd__flow_opcode_access(op);
-    if (access) vd__flow_access(f, access == VD_WRITE ? w[1] : w[3], access); /* instructions with a result: w[3] */
+    if (access) vd__flow_access(f, access == VD_WRITE ? w[1] : w[3], access); /* w[1], w[2]: type and id of a result */
     switch (op) {
     case VD__OpLoad:
         if (s->m->ids[w[1]].flags & VD__SPIRV_POINTERS) vd__flow_add(f, w[2], vd__flow_loaded(f, w[3]));
@@ -19618,7 +19630,7 @@ static vd_result vd__dispatch_bind_image(vd__dispatch_state *d, const vd__param 
                                          uint64_t sampler, uint8_t layout) {
     const vd__memory *view = &image->views[d->context_device->index].memory;
     uint64_t handle = 0;
-    if (p->size) { /* that of a slot is stored when the graph is recorded for a submission */
+    if (p->size) { /* if the image is a slot, its handle is stored when the graph is recorded for a submission */
         vd_result r = VD_OK;
         if (!image->resource.graph)
             r = d->list->ctx->driver.backend->image_handle(d->list->device, view, sampler, &handle);
