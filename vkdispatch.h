@@ -4957,8 +4957,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    all others, including queue_value and    nothing: may be called concurrently
    queue_wait
 
-   A context can open the same device index twice. The two devices share only the driver and, on cuda, the primary
-   context.
+   A context can open the same device twice: they share only the driver and, on cuda, the primary context.
 
    driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: the driver is not installed or too
                      old, or has no device.
@@ -5005,7 +5004,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    view_create       Creates the native handles of a range of an image for bindings.
    texels_create     Creates the native handles of a texel buffer in a buffer's memory, and sets out->size to the number
                      of its texels.
-   view_destroy      Destroys what view_create, whose out->size is 0, or texels_create has created.
+   view_destroy      Destroys the handles of view_create (size 0) or texels_create.
    sampler_create    Returns a native sampler, which belongs to the device. Equal descs may share one.
    image_handle      Returns the handle of a view for kernels, on devices with dev->image_handles: as a sampled image
                      with a native sampler, or if that is 0, as a storage image. For a texel buffer that is fetched
@@ -5686,8 +5685,8 @@ static vd_result vd__tape_play_parts(const vd__device *dev, const vd__indirect *
     return r;
 }
 
-/* Executes the indirect launch at word `at`, which is a command of the tape and the launch after it. The first call
-   begins to read its size and returns VD_TIMEOUT. The second one, with `resumed`, uses the size. */
+/* Executes the indirect launch that begins at word `at`. The first call begins to read its size and returns VD_TIMEOUT.
+   The second one, with `resumed`, uses the size. */
 static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, vd__tape *tape, uint32_t at, bool resumed,
                                                  const vd__tape_player *player, void *user) {
     const vd__tape_indirect *c = (const vd__tape_indirect *)(const void *)vd__tape_command_at(tape, at);
@@ -6388,8 +6387,8 @@ static void vd__etc_planar(uint64_t w, vd__texture_texel *texels) {
         }
 }
 
-/* Reads the two colours of a block that is not planar, with 8 bits. Returns the mode: 'S' for one colour for each half
-   of the block; 'T', 'H'; or 'P', planar, without colours. */
+/* Reads two colours, with 8 bits. Returns the mode: 'S', one colour for each half of the block; 'T'; 'H'; or 'P',
+   planar, which has no such colours. */
 static char vd__etc_colors(uint64_t w, bool individual, int32_t c[2][3]) {
     char mode = 'S';
     for (int k = 0; k < 3 && mode == 'S'; k++) {
@@ -9243,7 +9242,7 @@ typedef struct vd__vk_chain_row { uint32_t offset, type, extension; } vd__vk_cha
 #define VD__VK_CHAIN_ROW(member, type, structure_type, extension) \
     { (uint32_t)offsetof(VD__VK_CHAINED, member), (uint32_t)structure_type, VD__VK_INDEX_##extension },
 
-/* Appends the structs whose extensions the device supports to a pNext chain. next: pNext of its last struct; all: the
+/* Appends the structs whose extensions the device supports. next: pNext of the last struct of the chain; all: the
    struct that contains those of the rows. */
 static void vd__vk_chain(const vd__vk_facts *facts, const vd__vk_chain_row *rows, size_t count, void **next,
                          void *all) {
@@ -9421,17 +9420,15 @@ static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
            && (facts->v11.subgroupSupportedOperations & needed) == needed;
 }
 
-/* Returns whether the heap of a memory type has at least half the size of the device memory. If so, a mapped and
-   coherent type is preferred for device memory: it is as fast as an unmapped one and saves the staging copy. A small
-   host-visible heap (256 MiB without resizable BAR) is left to other uses. */
+/* In a large heap, a mapped and coherent type is preferred for device memory: it is as fast as an unmapped one and
+   saves the staging copy. A small host-visible heap (256 MiB without resizable BAR) is left to other uses. */
 static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                                  uint32_t type) {
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size >= info->device_memory / 2;
 }
 
-/* Returns a score of a memory type for `usage`; higher is better, 0 means unsuitable. Types with property flags that
-   are not listed here (protected, lazily allocated, …) are unsuitable: they need features or usages that are not
-   enabled. */
+/* Higher is better; 0: unsuitable. Types with other property flags than these (protected, lazily allocated, …) need
+   features or usages that are not enabled. */
 static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                              vd_memory usage, uint32_t type) {
     const VkMemoryPropertyFlags known_flags =
@@ -9663,7 +9660,7 @@ static void vd__vk_choose_copies(vd__device *dev, const vd__vk_facts *facts) {
 }
 
 /* ---- pipeline cache ----
-   The cache file of a device and driver begins with a vd__vk_cache_header, which is also the key of the file. The data
+   The cache file of a device and driver begins with a vd__vk_cache_header, whose hash is the key of the file. The data
    of vkGetPipelineCacheData follow. */
 
 enum {
@@ -9719,8 +9716,7 @@ static VkResult vd__vk_cache_create(const vd__device *dev, VkPipelineCache *out,
     return result;
 }
 
-/* Writes the data of a pipeline cache to the cache file, unless the cache is empty or the data have the size `known`,
-   that of the file. Caches only grow: data of equal size contain the same pipelines. */
+/* known: size of the driver's data in the cache file. Caches only grow: data of that size have no new pipelines. */
 static void vd__vk_cache_write(const vd__device *dev, VkPipelineCache cache, size_t known) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_cache_header head = vd__vk_cache_header_of(dev);
@@ -9736,10 +9732,9 @@ static void vd__vk_cache_write(const vd__device *dev, VkPipelineCache cache, siz
     vd__free(vd__vk_allocator(dev), file);
 }
 
-/* Writes new pipelines to the cache file. The file may have changed since the device was opened, so they are added to
-   its current contents: in a temporary cache, because the destination of vkMergePipelineCaches is externally
-   synchronised, and other threads may be creating pipelines in vk->cache. A failed write is logged; other errors are
-   ignored. */
+/* Adds new pipelines to the current contents of the cache file, which may have changed since the device was opened.
+   Merges in a temporary cache: the destination of vkMergePipelineCaches is externally synchronised, and other threads
+   may be creating pipelines in vk->cache. A failed write is logged; other errors are ignored. */
 static VD__COLD void vd__vk_cache_store(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkPipelineCache merged = VK_NULL_HANDLE;
@@ -9750,8 +9745,7 @@ static VD__COLD void vd__vk_cache_store(vd__device *dev) {
     vk->vkDestroyPipelineCache(vk->handle, merged, NULL);
 }
 
-/* Returns the newest version 1.x of SPIR-V that may be used; 0: any. Vulkan 1.2 accepts SPIR-V up to 1.5, and a device
-   of Vulkan 1.3 is used as one of 1.2 if the loader only supports that. */
+/* Vulkan 1.2 accepts SPIR-V up to 1.5. */
 static uint32_t vd__vk_max_spirv_minor(const vd__vk_facts *facts) {
     return facts->version < VK_API_VERSION_1_3 ? 5 : 0;
 }
@@ -10453,15 +10447,17 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
 
 /* ---- loops over the work-groups of indirect dispatches ----
    The size of an indirect dispatch is not known when it is recorded, so it cannot be split into launches. Instead, a
-   new entry point calls the kernel in a loop. If n work-groups are to be executed along an axis, and the launch has g,
-   work-group w of the launch executes work-groups w, w + g, w + 2 g and so on below n. Accesses to the group base, a
-   member of the argument block, are replaced by those to a private variable, which the loop sets to 0, g, 2 g and so
-   on. g and n are words of the size block. */
+   new entry point calls the kernel in a loop. Along each axis, the dispatch has n work-groups and the launch has g:
+   work-group w of the launch executes work-groups w, w + g, w + 2 g and so on below n. The group base, a member of the
+   argument block, becomes a private variable, which the loop sets to 0, g, 2 g and so on. */
 
-/* The size block of an indirect launch. In memory, it follows the argument block, if there is one. It has 23 words. 0
-   to 2: the work-groups of the launch (g); 3: 1 if their number was limited; 4 to 6: all work-groups (n); 7: receives
-   numbers that no argument needs; from 8 on, five for each axis: the local size, the limit of n, the indices of the
-   words that receive the numbers of threads and of work-groups, the limit of g. */
+/* The size block of an indirect launch. It follows the argument block, if that is in memory. Words:
+     0-2    g by axis
+     3      1 if n was limited
+     4-6    n by axis
+     7      receives numbers that no argument needs
+     8-22   for each axis: local size, limit of n, indices of the words that receive the numbers of threads and of
+            work-groups, limit of g */
 enum {
     VD__VK_SIZE_LIMITED = 3, VD__VK_SIZE_ALL = 4, VD__VK_SIZE_UNUSED = 7, VD__VK_SIZE_AXES = 8, VD__VK_SIZE_BYTES = 96
 };
@@ -10616,8 +10612,8 @@ static bool vd__vk_loop_members(vd__vk_loop_state *s, const uint32_t base_at[3])
     return found == wanted;
 }
 
-/* Copies a global instruction. Makes the new function that of the entry point and of its execution modes, and appends
-   six members, for g and n, to the argument block. */
+/* Copies a global instruction. The entry point and its execution modes then refer to the new function, and the argument
+   block has six more members, for g and n. */
 static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     const uint32_t *w = s->m->words + at, *ids = s->ids;
     uint32_t op = w[0] & 0xffffu, length = w[0] >> 16, *to = s->to;
@@ -10634,8 +10630,8 @@ static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     to[0] = (uint32_t)(s->to - to) << 16 | op;
 }
 
-/* Writes the decorations of the variable of the work-group's id, if the module lacks it, and the offsets of the six
-   members that are added to the argument block. size_at: offset of the size block in bytes. */
+/* Decorates the variable of the work-group's id, if the module lacks it, and the six members that are added to the
+   argument block. size_at: offset of the size block in bytes. */
 static void vd__vk_loop_decorate(vd__vk_loop_state *s, uint32_t size_at) {
     if (!s->has_group)
         s->to = vd__vk_decorate(s->to, s->ids[VD__LOOP_GROUP], VD__DecorationBuiltIn, VD__BuiltInWorkgroupId);
@@ -10683,9 +10679,8 @@ static bool vd__vk_loop_prepare(vd__vk_loop_state *s, const char *entry, const u
 }
 
 /* Writes to `out` the module with a new entry point, which calls the kernel in a loop. Returns its length in words, or
-   0 if the entry point or a group base was not found. `out` must hold VD__VK_LOOP_EXTRA words more than the module.
-   variable: the argument block, a uniform buffer of `bytes` bytes; base_at: offsets of the group bases in it, or
-   VD__NONE. */
+   0 if vd__vk_loop_prepare fails. `out` must hold VD__VK_LOOP_EXTRA words more than the module. variable: the argument
+   block, a uniform buffer of `bytes` bytes; base_at: offsets of the group bases in it, or VD__NONE. */
 static size_t vd__vk_loop(const vd__spirv *m, uint32_t variable, const char *entry, const uint32_t base_at[3],
                           uint32_t bytes, uint32_t *out) {
     vd__vk_loop_state s;
