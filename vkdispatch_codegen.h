@@ -5280,7 +5280,6 @@ typedef struct vc__rule_state {
 static inline vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
 static inline bool vc__rule_is_number(vc_val v) { return v.owner >= VC__RULE_NUMBER && v.owner <= VC__RULE_NAMED; }
 static inline vc_val vc__rule_node(uint32_t number) { return vc__immediate(VC__RULE_NODE, number); }
-/* Operand i of a step. */
 static inline uint32_t vc__step_operand(uint32_t step, uint32_t i) { return step >> (8 * i + 8) & 255u; }
 /* Reads up to four bytes of a rule as a word, the first one in the low bits. */
 static inline uint32_t vc__rule_word(const uint8_t **at, uint32_t bytes) {
@@ -5291,8 +5290,8 @@ static inline uint32_t vc__rule_word(const uint8_t **at, uint32_t bytes) {
 
 VC__SMALL
 
-/* The bit pattern of a number in a type. For f16, the magnitude of a VC__RULE_NUMBER must be below 1024. Callers mask
-   bits above the width of the type. */
+/* The bit pattern of a number in a type; callers mask the bits above its width. For f16, the magnitude of a
+   VC__RULE_NUMBER must be below 1024. */
 static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     uint32_t kind = vc__kind(type), fraction = vc__kinds[kind].fraction, power = 0;
     uint64_t sign = v.bits >> 63, twice = sign ? 0 - v.bits : v.bits;
@@ -5332,7 +5331,6 @@ static vc_val vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
     return vc__rule_node(r->k->failed ? VC__NIL : vc__make_const(r->s, type, vc__rule_pattern(type, v)));
 }
 
-/* The value of an operand. */
 static vc_val vc__rule_operand(const vc__rule_state *r, uint32_t i) {
     if (i < VC__OPERAND_NAMES) return r->v[i];
     if (i >= VC__OPERAND_BITS) return vc__immediate(VC__RULE_BITS, r->bits[i - VC__OPERAND_BITS]);
@@ -5393,7 +5391,6 @@ static vc_val vc__rule_polynomial(vc__rule_state *r, uint32_t step, uint32_t fir
     return r->v[next];
 }
 
-/* Executes a cast, a reinterpretation of bits or the selection of a component. */
 static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, vc_val v) {
     vc_type type = vc__rule_type(r, v), shape = type & 48u, to, kind = vc__step_operand(step, 1);
     switch (step & 255u) {
@@ -5443,7 +5440,6 @@ static vc_val vc__rule_special(vc__rule_state *r, uint32_t step, uint32_t next) 
 static void vc__rule_call(vc__rule_state *r, uint32_t rule, const uint8_t *arguments, uint32_t count, vc_val *to,
                           uint32_t results);
 
-/* Runs a rule; the results are in r->out. */
 static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
     const uint8_t *at = &vc__rule_steps[rule];
     uint32_t next = VC__OPERAND_INPUTS, results = 0;
@@ -5468,7 +5464,7 @@ static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
     }
 }
 
-/* Builds a vector. A component that is a number gets the type of the first one. */
+/* Numbers get the type of the first component. */
 static vc_val vc__rule_vector(vc__rule_state *r, vc_val *v, uint32_t count) {
     uint32_t parts[4];
     vc_type type = vc__rule_type(r, v[0]);
@@ -5492,7 +5488,6 @@ static void vc__rule_call(vc__rule_state *r, uint32_t rule, const uint8_t *argum
     for (uint32_t i = 0; i < results; i++) to[i] = inner.out[i];
 }
 
-/* Prepares a rule with the inputs x, y and z. `type`: type of the rule. */
 static void vc__rule_begin(vc__rule_state *r, vc__lowering *s, vc_type type, uint32_t x, uint32_t y, uint32_t z) {
     r->s = s;
     r->k = s->kernel;
@@ -5507,10 +5502,10 @@ static uint32_t vc__rule_end(vc__rule_state *r, uint32_t rule) {
     return (uint32_t)r->out[0].bits;
 }
 
-/* The result of a lowering function that tells vc__add_node to apply a rule with vc__rule. */
+/* Result of a lowering function: vc__add_node applies the rule. */
 static inline uint32_t vc__by_rule(uint32_t rule) { return VC__BY_RULE | rule; }
 
-/* Lowers n by a rule, whose inputs are the operands and whose type is the type of n. */
+/* The inputs of the rule are the operands of n, its type is that of n. */
 static uint32_t vc__rule(vc__lowering *s, const vc__node *n, uint32_t rule) {
     vc__rule_state r;
     vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], n->a[2]);
@@ -5518,7 +5513,7 @@ static uint32_t vc__rule(vc__lowering *s, const vc__node *n, uint32_t rule) {
     return vc__rule_end(&r, rule);
 }
 
-/* Lowers n by a rule whose inputs are the first two operands and a bit pattern. */
+/* As vc__rule, but the third input is a bit pattern. */
 static uint32_t vc__rule_with(vc__lowering *s, const vc__node *n, uint32_t rule, uint64_t number) {
     vc__rule_state r;
     vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], VC__NIL);
@@ -5527,7 +5522,7 @@ static uint32_t vc__rule_with(vc__lowering *s, const vc__node *n, uint32_t rule,
     return vc__rule_end(&r, rule);
 }
 
-/* Applies a rule of type `type` to x, y and `count` bit patterns. */
+/* The inputs of the rule are x, y and `count` bit patterns. */
 static uint32_t vc__rule_numbered(vc__lowering *s, vc_type type, uint32_t rule, uint32_t x, uint32_t y,
                                   const uint64_t *numbers, uint32_t count) {
     vc__rule_state r;
@@ -5536,17 +5531,16 @@ static uint32_t vc__rule_numbered(vc__lowering *s, vc_type type, uint32_t rule, 
     return vc__rule_end(&r, rule);
 }
 
-/* Applies a rule of type `type` to x. */
 static uint32_t vc__rule_typed_of(vc__lowering *s, vc_type type, uint32_t x, uint32_t rule) {
     return vc__rule_numbered(s, type, rule, x, x, NULL, 0);
 }
 
-/* Applies a rule to x and y. Its type is the type of x. */
+/* The type of the rule is that of x. */
 static uint32_t vc__rule_of(vc__lowering *s, uint32_t rule, uint32_t x, uint32_t y) {
     return vc__rule_numbered(s, vc__lowered_type(s, x), rule, x, y, NULL, 0);
 }
 
-/* Records a rule of type `type` on the tape. Writes `count` results, at most four, to `out`. */
+/* Records the operations of a rule on the tape. It has `count` results, at most four. */
 static void vc__rule_record_of(vc_kernel *k, vc_type type, uint32_t rule, const vc_val *values, uint32_t inputs,
                                vc_val *out, uint32_t count) {
     vc__rule_state r;
@@ -5586,7 +5580,6 @@ VC__NOINLINE static uint32_t vc__make_cast(vc__lowering *s, vc_type type, uint32
 
 VC__NOINLINE static uint32_t vc__make_u32(vc__lowering *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 
-/* Compares a and b componentwise. */
 VC__NOINLINE static uint32_t vc__make_compare(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__vec(VC_BOOL, vc__components(vc__lowered_type(s, a))), a, b, VC__NIL, 0);
 }
@@ -5598,7 +5591,7 @@ static uint64_t vc__small_bits(vc_type type, int n) {
     return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
 
-/* Whether x / a needs no guard: a is a constant, and no component is 0 or, if signed, -1. */
+/* Whether a is a constant without a component 0 or, if signed, -1. */
 static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
     vc_type type = vc__lowered_type(s, a);
     uint64_t bits = 0;
@@ -5666,7 +5659,7 @@ static uint32_t vc__lower_rem(vc__lowering *s, const vc__node *n) {
                                             "z ? x : r"));
 }
 
-/* The remainder has the sign of y: adds y if the signs differ. */
+/* The remainder has the sign of y. */
 static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
     if (vc__is_float(n->type)) return vc__lower_float_mod(s, n);
     if (!vc__is_signed(n->type)) return vc__make_binary(s, VC__OP_REM, n->a[0], n->a[1]);
@@ -5698,7 +5691,6 @@ static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n) {
                            : VC__RULE(min_glsl, "x < y | ~is_number(y) ? x : y"));
 }
 
-/* Operations with one rule for all targets and types. */
 static uint32_t vc__lower_by_rule(vc__lowering *s, const vc__node *n) {
     (void)s;
     switch (n->op) {
@@ -5757,8 +5749,7 @@ static uint32_t vc__lower_image_query(vc__lowering *s, const vc__node *n) {
     return count == 1 ? parts[0] : vc__make_vec(s, n->type, parts, count);
 }
 
-/* Computes a[0] * x + a[1]. Indices into buffers (a[2]) that are accessed by pointers have 64 bits; all others have 32
-   bits. */
+/* Indices into buffers (a[2]) that are accessed by pointers have 64 bits, all others 32. */
 static uint32_t vc__lower_index(vc__lowering *s, const vc__node *n) {
     bool wide = n->a[2] && (s->buffers == VC_BUFFERS_ADDRESS || vc__is_c(s->target));
     const uint64_t factor = n->x;
@@ -5778,7 +5769,7 @@ static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
                          vc__components(vc__lowered_type(s, n->a[0])));
 }
 
-/* Reduces the count, of any integer type, modulo the width, and converts it to the type of the shifted value. */
+/* The count, of any integer type, is taken modulo the width and cast to the type of x. */
 static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
     uint32_t width = vc__bits(vc__kind(n->type));
     uint64_t bits;
@@ -5786,27 +5777,25 @@ static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
     return vc__rule_with(s, n, VC__RULE(shift, "[x y n] native(x, T(y & n))"), width - 1);
 }
 
-/* Two shifts if the target has no rotation of that width. The count has the type of x. */
 static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
     if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(n->type)) == 32)) return VC__NIL;
     return vc__by_rule(VC__RULE(rotate, "x << y | x >> -y"));
 }
 
-/* Whether a node is a shift (`shift` is the operation) by the constant 8. */
 static bool vc__is_by_8(const vc__lowering *s, const vc__node *n, uint32_t shift) {
     uint64_t count = 0;
     return n->op == shift && vc__is_const(s, n->a[1]) && vc__const_bits(s, n->a[1], &count) && count == 8;
 }
 
-/* Whether a node is a shift of this kind by 8, possibly masked. */
+/* Whether a node is a shift by 8, possibly masked. */
 static bool vc__is_shift_by_8(const vc__lowering *s, uint32_t number, uint32_t shift) {
     const vc__node *n = vc__lowered_node(s, number);
     if (n->op != VC__OP_AND) return vc__is_by_8(s, n, shift);
     return vc__is_by_8(s, vc__lowered_node(s, n->a[0]), shift) || vc__is_by_8(s, vc__lowered_node(s, n->a[1]), shift);
 }
 
-/* If this is the or (or xor) of a byte swap of u16, replaces it by an addition, which is equal because no bit is set in
-   both operands: NVIDIA's driver 580 miscompiles the 16-bit or. */
+/* NVIDIA's driver 580 miscompiles the or (or xor) of a byte swap of u16. An addition is equal, because no bit is set in
+   both operands. */
 static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) != VC_U16) return VC__NIL;
     for (uint32_t i = 0; i < 2; i++)
@@ -5826,7 +5815,6 @@ static bool vc__is_native(const vc__lowering *s, uint16_t op, vc_type type) {
     return s->target == VC_TARGET_SPIRV && vc__op[op].spirv[column] != 0;
 }
 
-/* Applies op to a and a constant. */
 VC__NOINLINE static uint32_t vc__make_binary_const(vc__lowering *s, uint16_t op, uint32_t a, uint64_t bits) {
     uint32_t c = vc__make_const(s, vc__lowered_type(s, a), bits);
     return vc__make_binary(s, op, a, c);
@@ -5920,19 +5908,18 @@ static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x) {
 
 static uint32_t vc__make_low_word(vc__lowering *s, uint32_t w) { return vc__make_cast(s, VC_U32, w); }
 
-/* The high half of a 64-bit number. */
 static uint32_t vc__make_high_word(vc__lowering *s, uint32_t w) {
     return vc__rule_of(s, VC__RULE_high, w, w);
 }
 
-/* Returns the 64-bit number whose low half is x; VC__NIL: none. */
+/* The 64-bit number whose low half is x; VC__NIL: none. */
 static uint32_t vc__source_of_low_word(const vc__lowering *s, uint32_t x) {
     const vc__node *n = vc__lowered_node(s, x);
     return n->op == VC__OP_CAST && n->type == VC_U32 && vc__lowered_node(s, n->a[0])->type == VC_U64 ? n->a[0]
                                                                                                      : VC__NIL;
 }
 
-/* Returns the 64-bit number whose high half is x; VC__NIL: none. */
+/* The 64-bit number whose high half is x; VC__NIL: none. */
 static uint32_t vc__source_of_high_word(const vc__lowering *s, uint32_t x) {
     uint32_t shifted = vc__source_of_low_word(s, x);
     const vc__node *n = vc__lowered_node(s, shifted);
@@ -5972,7 +5959,7 @@ static bool vc__has_same_low_word(const vc__lowering *s, uint32_t a, uint32_t b,
            && vc__has_same_low_word(s, m->a[0], n->a[0], depth - 1);
 }
 
-/* Makes the node w op word. If w is a product plus a word, the two words are added first. */
+/* w op word. If w is a product plus a word, the two words are added first. */
 static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, uint32_t word) {
     const vc__node *n = vc__lowered_node(s, w);
     uint32_t product = n->a[0];
@@ -5983,8 +5970,8 @@ static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, 
     return vc__make_binary(s, VC__OP_ADD, product, word);
 }
 
-/* Makes the node a op b in 64 bits. `extend`: if a is the low half of a 64-bit number to which b can be added, uses
-   that number instead of a. */
+/* a op b in 64 bits. `extend`: if a is the low half of a 64-bit number that b can extend, uses that number instead of
+   a. */
 static uint32_t vc__make_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool extend) {
     uint32_t from = extend ? vc__sum_to_extend(s, op, a) : VC__NIL;
     if (from == VC__NIL) from = vc__make_cast(s, VC_U64, a);
@@ -6046,8 +6033,8 @@ static bool vc__is_bit(const vc__lowering *s, uint32_t x) {
     return false;
 }
 
-/* Lowers `a op b` if one operand is the high word of a 64-bit number and the other a carry (or, for add, a sum of two
-   carries). `or` and `xor` of carries equal their sum if that is 0 or 1. Otherwise returns VC__NIL. */
+/* Lowers `a op b` if one operand is the high word of a 64-bit number and the other one a carry or a sum of two
+   carries. `or` and `xor` of carries equal their sum if that is 0 or 1. Otherwise returns VC__NIL. */
 static uint32_t vc__lower_carry_sum(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
     uint32_t r = vc__make_carries_sum(s, a, b);
     if (r == VC__NIL) r = vc__make_carries_sum(s, b, a);
@@ -6089,12 +6076,11 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
 
 /* ---- dot products of bytes ---- */
 
-/* The rule of a dot product of four packed bytes; its name states which operands are signed. */
 static uint32_t vc__dot_rule(uint32_t op) {
     return op == VC__OP_DOT_UU ? VC__RULE_dot_unsigned : op == VC__OP_DOT_II ? VC__RULE_dot_signed : VC__RULE_dot_mixed;
 }
 
-/* The operation without its saturating addition: DOT_II for DOT_II_SAT; others are returned unchanged. */
+/* DOT_II for DOT_II_SAT; others are returned unchanged. */
 static uint32_t vc__dot_without_sum(uint32_t op) {
     return op >= VC__OP_DOT_II_SAT ? op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : op;
 }
@@ -6103,9 +6089,8 @@ static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) 
     return vc__rule_of(s, vc__is_unsigned(vc__lowered_type(s, a)) ? VC__RULE_add_sat_unsigned : VC__RULE_add_sat, a, b);
 }
 
-/* Keeps the operation if it is native: a SPIR-V instruction that the machine supports, dp4a in CUDA C. Otherwise
-   splits a saturating dot product into a dot product and a saturating addition, and computes a dot product byte by
-   byte. If a and b are constants, the operation is never kept, and its parts are folded. */
+/* Without a native operation (dp4a in CUDA C), and for constants, which are folded then, a saturating dot product is a
+   dot product and a saturating addition, and a dot product is computed byte by byte. */
 static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], op = vc__dot_without_sum(n->op);
     bool missing = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.missing_features & VC_FEATURE_DOT_4X8;
@@ -6121,8 +6106,7 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
 
 static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
-/* Packs two f32 as f16, rounded to nearest even. A `fast` kernel uses the target's operation, if there is one, which
-   may round in another way. */
+/* Rounds to nearest even. A `fast` kernel uses the target's operation, which may round in another way. */
 static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast && vc__is_native(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
     return vc__rule(s, n,
@@ -6159,7 +6143,6 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
    the largest integer. */
 typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range;
 
-/* Returns the range for casts from one type to the other. */
 static vc__range vc__cast_range(vc_type from, vc_type to) {
     uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from));
     uint32_t bits = vc__bits(vc__kind(to));
@@ -6193,7 +6176,7 @@ static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_
                                  : VC__RULE(clamped, "[x y l h] min(max(x, l), h)"), x, x, numbers, 2);
 }
 
-/* Casts a float to an integer. `middle`: the intermediate type, which has 32 bits for narrow integers. */
+/* middle: see vc__cast_intermediate_type */
 static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type middle, uint32_t x) {
     vc_type from = vc__lowered_type(s, x);
     vc__range r = vc__cast_range(from, type);
@@ -6244,8 +6227,7 @@ static bool vc__is_computed_in_f32(const vc__node *n) {
            && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
 }
 
-/* The object that a load or store accesses, if drivers may forward stored values to its loads; NULL: an image or a
-   table. */
+/* The object to whose loads drivers may forward stored values; NULL: an image or a table. */
 static vc__object *vc__accessed_object(const vc_kernel *k, const vc__node *access) {
     const vc__node *m = &k->node[access->a[0]];
     return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED || m->op == VC__OP_BUFFER
@@ -6304,7 +6286,6 @@ static void vc__find_widened(vc_kernel *k) {
     }
 }
 
-/* The bits of 2^power. */
 static uint64_t vc__power_bits(uint32_t kind, int power) {
     return (uint64_t)((int64_t)vc__ones(vc__kinds[kind].exponent - 1u) + power) << vc__kinds[kind].fraction;
 }
@@ -6340,12 +6321,12 @@ static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), x, VC__NIL, VC__NIL, 0);
 }
 
-/* x of a lowered cast: its operand was rounded to the narrower type before, so a later cast to a wider type can use the
-   operand. Before the cast is lowered, x is VC__NODE_WIDENED or 0. */
+/* x of a lowered cast: its operand is rounded to the narrower type, so a later cast to a wider type can use the
+   operand. Before lowering, x is VC__NODE_WIDENED or 0. */
 enum { VC__CAST_ROUNDED = 1 };
 
-/* Casts a float to a narrower one. Returns VC__NIL to keep the cast. widened: the result is cast to a wider float
-   again, so the operand is rounded first. */
+/* widened: the result is cast to a wider float again, so the operand is rounded first. Returns VC__NIL to keep the
+   cast. */
 static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
     uint32_t from = vc__kind(vc__lowered_type(s, x)), to = vc__kind(type);
     if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_I64)
@@ -6356,8 +6337,7 @@ static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t
     return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened ? VC__CAST_ROUNDED : 0);
 }
 
-/* Widens the result of a narrowing cast by using the operand of that cast. Returns VC__NIL if x is not such a
-   result. */
+/* If x is the result of a narrowing cast, widens the operand of that cast. Otherwise returns VC__NIL. */
 static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t x) {
     const vc__node *cast = vc__lowered_node(s, x);
     uint32_t kind = vc__kind(cast->type), from = cast->a[0];
@@ -6371,7 +6351,6 @@ static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t 
     return vc__make_cast(s, type, from);
 }
 
-/* Returns VC__NIL to keep the cast. */
 static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
     uint32_t x = n->a[0], r;
@@ -6415,7 +6394,6 @@ static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     return vc__by_rule(VC__RULE(log, "native(is_zero(x) ? 0 : x)"));
 }
 
-/* Computes a function of f16 in f32. */
 static uint32_t vc__lower_in_f32(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, with = VC_F32 + (type & 48u);
     uint16_t op = n->op;
@@ -6491,7 +6469,7 @@ VC__NOINLINE static uint32_t vc__make_bitcast(vc__lowering *s, vc_type type, uin
     return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0);
 }
 
-/* Loads and stores. Floats whose memory is declared as integers are converted by bits. */
+/* Floats whose memory is declared as integers are converted by bits. */
 static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
@@ -6573,7 +6551,6 @@ static uint32_t vc__lower_half(vc__lowering *s, const vc__node *n) {
 
 /* ---- subgroups ---- */
 
-/* The bits of the identity element of a subgroup operation. */
 static uint64_t vc__identity_bits(uint32_t op, vc_type type) {
     uint32_t kind = vc__kind(type), bits = vc__bits(kind);
     uint64_t max = vc__ones(vc__is_signed(type) ? bits - 1 : bits), min = vc__is_signed(type) ? max + 1 : 0;
@@ -6594,7 +6571,6 @@ static uint32_t vc__make_identity(vc__lowering *s, uint32_t op, vc_type type) {
     return vc__make_const(s, type, vc__identity_bits(op, type));
 }
 
-/* Combines two values with the operation of a reduction or scan. */
 VC__NOINLINE static uint32_t vc__make_combined(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = {
         VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
@@ -6611,7 +6587,7 @@ static uint32_t vc__make_ballot(vc__lowering *s, uint32_t word) {
     return vc__rule_of(s, VC__RULE(ballot, "vec(u32(x), 0, 0, 0)"), word, word);
 }
 
-/* Lowers an operation for subgroups of one invocation. */
+/* For subgroups of one invocation. */
 static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], x = n->x;
     vc_type type = n->type;
@@ -6629,7 +6605,7 @@ static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     }
 }
 
-/* Lowers a clustered reduction: combines the values of the active lanes of each cluster by shuffles. */
+/* A clustered reduction by shuffles: every lane combines the values of the active lanes of its cluster. */
 static uint32_t vc__lower_clustered(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
@@ -6653,12 +6629,10 @@ static uint32_t vc__lower_clustered(vc__lowering *s, const vc__node *n) {
 /* ---- CUDA C: subgroups are warps of 32 invocations in the order of the local index; all are active, unless the
    kernel reconverges ---- */
 
-/* The lane of the invocation in its warp. */
 static uint32_t vc__make_warp_lane(vc__lowering *s) {
     return vc__make_binary_const(s, VC__OP_AND, vc__make_leaf(s, VC__OP_LOCAL_INDEX), 31);
 }
 
-/* The index of the warp in its work-group. */
 static uint32_t vc__make_warp_index(vc__lowering *s) {
     return vc__make_binary_const(s, VC__OP_SHR, vc__make_leaf(s, VC__OP_LOCAL_INDEX), 5);
 }
@@ -6673,12 +6647,10 @@ static uint32_t vc__make_by_warp(vc__lowering *s, uint32_t last, uint32_t others
     return vc__rule_numbered(s, VC_U32, VC__RULE(by_warp, "[x y n l o] x == n ? l : o"), warp, warp, numbers, 3);
 }
 
-/* The mask of all lanes of the warp. */
 static uint32_t vc__make_warp_mask(vc__lowering *s) {
     return vc__make_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu);
 }
 
-/* The mask of the active lanes. */
 static uint32_t vc__make_active_mask(vc__lowering *s) {
     return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0)
                                   : vc__make_warp_mask(s);
@@ -6688,7 +6660,6 @@ static uint32_t vc__make_first_lane_of(vc__lowering *s, uint32_t mask) {
     return vc__rule_of(s, VC__RULE(first_lane, "u32(find_lsb(x))"), mask, mask);
 }
 
-/* The lowest active lane. */
 static uint32_t vc__make_first_active_lane(vc__lowering *s) {
     if (!s->kernel->reconverges) return vc__make_u32(s, 0);
     return vc__make_first_lane_of(s, vc__make_active_mask(s));
@@ -6711,7 +6682,6 @@ static uint32_t vc__make_elected_lane(vc__lowering *s, uint32_t reach) {
     return vc__make_first_lane_of(s, vc__make_raw(s, VC__OP_ELECT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0));
 }
 
-/* A shuffle among the active lanes. */
 static uint32_t vc__make_shuffle(vc__lowering *s, uint16_t op, uint32_t a, uint32_t by) {
     uint32_t mask = vc__make_active_mask(s);
     return vc__make_raw(s, op, vc__lowered_type(s, a), a, by, mask, 0);
@@ -6777,7 +6747,7 @@ static uint32_t vc__make_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, u
     return vc__make_select(s, c, other, x);
 }
 
-/* Lowers a reduction or scan for CUDA C. Reductions of i32 and u32 are functions that the printer defines. */
+/* Reductions of i32 and u32 are functions that the printer defines. */
 static uint32_t vc__lower_warp_combine(vc__lowering *s, const vc__node *n) {
     const uint32_t a = n->a[0], lanes = n->x & 15u, size = lanes == VC__LANES_CLUSTER ? n->x >> 4 : 32;
     const bool all = lanes == VC__LANES_ALL, whole = vc__invocations(s->kernel) % size == 0;
@@ -6795,7 +6765,6 @@ static uint32_t vc__lower_warp_combine(vc__lowering *s, const vc__node *n) {
     return vc__make_warp_scan(s, op, a, lanes);
 }
 
-/* Counts the bits of a ballot: all, up to and including the lane, or below it. */
 static uint32_t vc__make_ballot_count(vc__lowering *s, uint32_t ballot, uint32_t lanes) {
     uint32_t by = lanes == VC__LANES_ALL ? vc__make_warp_mask(s) : vc__make_warp_lane(s);
     /* 2 << 31 is 0, and 0 - 1 is all ones */
@@ -6805,8 +6774,8 @@ static uint32_t vc__make_ballot_count(vc__lowering *s, uint32_t ballot, uint32_t
                        ballot, by);
 }
 
-/* Lowers a subgroup operation for CUDA C. In the lowered list, the last operand of votes, ballots and shuffles is the
-   mask of the active lanes, and a ballot is a u32. */
+/* In the lowered list, the last operand of votes, ballots and shuffles is the mask of the active lanes, and a ballot is
+   a u32. */
 static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], x = n->x, mask;
     uint16_t op = n->op;
@@ -6905,8 +6874,6 @@ static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
     return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], lane, VC__NIL, 0);
 }
 
-/* Lowers a subgroup operation that the target or the device lacks, or whose result differs between drivers. Returns
-   VC__NIL to keep the operation. */
 static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
     uint64_t missing = s->kernel->desc.machine.missing_features, unused;
     vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__lowered_type(s, n->a[0]);
@@ -7011,14 +6978,14 @@ static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
    connect these with the scalars. Arrays and variables keep their vector element types; a printer may declare them as
    vectors or as flat arrays of scalars. */
 
-/* Component i of a vector. A scalar is returned unchanged. */
+/* A scalar is returned unchanged. */
 static uint32_t vc__component_of(vc__lowering *s, uint32_t number, uint32_t i) {
     vc_type type = vc__lowered_type(s, number);
     return vc__components(type) == 1 ? number
                                      : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
 }
 
-/* Extraction by a dynamic index: a chain of selects on index == i. An index out of range selects component 0. */
+/* A chain of selects on index == i. An index out of range selects component 0. */
 static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n) {
     uint32_t components = vc__components(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < components; i++) {
@@ -7060,7 +7027,7 @@ static bool vc__is_componentwise(const vc__lowering *s, const vc__node *n) {
     return false;
 }
 
-/* Scalarizes a node whose operands are lowered. Returns VC__NIL after an error, or if the node needs no change. */
+/* The operands must be lowered. Returns VC__NIL after an error, or if the node needs no change. */
 static uint32_t vc__scalarize(vc__lowering *s, const vc__node *n) {
     uint32_t parts[4], a[3];
     if (s->kernel->failed) return VC__NIL;
@@ -7104,7 +7071,6 @@ static void vc__update_node_limit(vc__lowering *s) {
     s->node_limit = s->capacity < limit ? s->capacity : limit;
 }
 
-/* Appends a copy of n to the lowered list and returns its number; VC__NIL after an error. */
 static uint32_t vc__append(vc__lowering *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
@@ -7143,7 +7109,7 @@ static inline uint32_t vc__hash_node(const vc__lowering *s, const vc__node *n, u
     return vc__hash_end(h);
 }
 
-/* Whether two nodes compute the same value. by_region: nodes of different regions are not equal. */
+/* by_region: nodes of different regions are not equal. */
 static inline bool vc__nodes_equal(const vc__lowering *s, const vc__node *a, const vc__node *b, bool by_region) {
     if (a->op != b->op || a->type != b->type || (by_region && a->region != b->region)) return false;
     if (vc__op[a->op].operands != VC__MANY)
@@ -7186,7 +7152,7 @@ static inline bool vc__slot_matches(uint32_t slot, uint32_t hash) { return (slot
 
 VC__SMALL
 
-/* Inserts a node into a hash table that has grown. It replaces an equal node. */
+/* For a table that has grown. The node replaces an equal one. */
 static void vc__insert_slot(vc__lowering *s, uint32_t number) {
     bool by_region;
     uint32_t i;
@@ -7198,7 +7164,7 @@ static void vc__insert_slot(vc__lowering *s, uint32_t number) {
     s->slot[i] = vc__slot_pack(hash, number);
 }
 
-/* Makes a hash table of at least `least` slots, a power of two, and inserts all nodes. */
+/* Makes a hash table of at least `least` slots and inserts all nodes. */
 static bool vc__rehash(vc__lowering *s, uint32_t least) {
     uint32_t size = 64;
     while (size < least && size < 1u << 30) size *= 2;
@@ -7212,7 +7178,7 @@ static bool vc__rehash(vc__lowering *s, uint32_t least) {
 
 VC__SMALL_END
 
-/* Whether a region is inside a block or one of its inner blocks. */
+/* True for inner blocks as well. */
 static inline bool vc__block_contains(const vc_kernel *k, uint32_t block, uint32_t region) {
     return k->block[block].open <= region && region < k->block[block].close;
 }
@@ -7235,7 +7201,6 @@ static uint64_t vc__leaf_key(const vc__node *n) {
     return key | n->x;
 }
 
-/* Adds a leaf that is not a constant to the list of leaves. */
 static bool vc__register_leaf(vc__lowering *s, uint32_t number) {
     if (!VC__RESERVE(s->kernel, s->leaf, s->leaf_capacity, s->leaf_count + 1)) return false;
     s->leaf[s->leaf_count].key = vc__leaf_key(&s->node[number]);
@@ -7243,7 +7208,7 @@ static bool vc__register_leaf(vc__lowering *s, uint32_t number) {
     return true;
 }
 
-/* Common-subexpression elimination: returns the number of an equal node, or appends n. VC__NIL after an error. */
+/* Common-subexpression elimination: returns the number of an equal node, or appends n. */
 static uint32_t vc__merge(vc__lowering *s, vc__node *n) {
     bool by_region;
     uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
@@ -7268,7 +7233,6 @@ static inline bool vc__loses_nan(const vc__lowering *s, const vc__node *n) {
            (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
 }
 
-/* Whether the operation has a lowering rule for this type. */
 static inline bool vc__needs_lowering(const vc__lowering *s, const vc__op_info *op, const vc__node *n) {
     return op->rule && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
 }
@@ -7281,7 +7245,7 @@ static inline bool vc__may_simplify(const vc__lowering *s, const vc__op_info *op
 }
 
 /* Adds a node whose operands are lowered: simplifies it, applies its lowering rule, or merges it with an equal node.
-   Returns the number of the result; VC__NIL after an error. Modifies n. */
+   Modifies n. */
 static uint32_t vc__add_node(vc__lowering *s, vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     bool raw = (n->flags & VC__NODE_RAW) != 0;
@@ -7336,14 +7300,14 @@ static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits) {
     return components == 1 ? parts[0] : vc__make_vec(s, type, parts, components);
 }
 
-/* Maps a[i] of a tape node to the lowered list if it is an operand; otherwise returns it unchanged. */
+/* An a[i] of a tape node that is not an operand is returned unchanged. */
 static inline uint32_t vc__map_operand(const vc__lowering *s, uint32_t operand, bool is_operand) {
     return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
 VC__SMALL
 
-/* Returns the vector of which `parts` are all components in order; VC__NIL if there is none. */
+/* The vector of which `parts` are all components, in order; VC__NIL: none. */
 static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
     const vc__node *component = vc__lowered_node(s, parts[0]);
     uint32_t vector = component->a[0];
@@ -7354,8 +7318,7 @@ static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint3
     return vc__lowered_node(s, vector)->type == type ? vector : VC__NIL;
 }
 
-/* Returns a node for the vector of these components: a TUPLE if all are constants, an existing vector if `parts` are
-   its components, otherwise a VEC. */
+/* A TUPLE if all parts are constants, an existing vector if they are its components, otherwise a VEC. */
 static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t first = s->extra_count, before = s->count, number = vc__find_vector(s, type, parts, count);
     vc__node n = vc__null_node;
@@ -7374,8 +7337,8 @@ static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *part
     return number;
 }
 
-/* Bit mask of the scalar kinds for which vc__lower_plain may lower operation i. It is 0 for CUDA C and OpenCL C, whose
-   vectors need scalarization. */
+/* Bit mask of the scalar kinds for which vc__lower_plain may lower operation i; 0 for CUDA C and OpenCL C, because of
+   scalarization. */
 static uint32_t vc__plain_kinds(const vc__lowering *s, uint32_t i) {
     /* by bit of VC__KINDS_ */
     static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 };
@@ -7408,7 +7371,7 @@ static void vc__init_plain(vc__lowering *s) {
 
 VC__SMALL_END
 
-/* Entry of s->map for a number: with VC__MAP_CONST if it is a constant. */
+/* The entry of s->map for a number. */
 static inline uint32_t vc__with_const_flag(const vc__lowering *s, uint32_t number) {
     return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number;
 }
@@ -7465,7 +7428,7 @@ VC__NOINLINE static bool vc__lower_binary(vc__lowering *s, const vc__node *t, ui
     return vc__lower_plain(s, t, a, b, VC__NIL, to);
 }
 
-/* Fast path for shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if
+/* Fast path for shifts and rotates of a scalar by a constant of its type, from 1 to its width - 1. Returns false if
    vc__lower_node must handle the node. */
 VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *t, uint32_t x, uint32_t count,
                                                uint32_t *to) {
@@ -7488,8 +7451,7 @@ VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *
     return vc__lower_binary(s, &n, left, right, to);
 }
 
-/* Lowers node i of the tape; its operands must already be lowered. Returns the index of the resulting node in the
-   lowered list, or VC__NIL after an error. */
+/* Lowers node i of the tape, whose operands must be lowered. Returns the number of the result. */
 VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
     const vc__op_info *op = &vc__op[t->op];
@@ -7517,12 +7479,10 @@ VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     return result != VC__NIL ? result : vc__add_node(s, &n);
 }
 
-/* Whether an operand on the tape is not lowered yet. */
 static inline bool vc__is_unlowered(const vc__lowering *s, uint32_t operand) {
     return operand != VC__NIL && s->map[operand] == VC__NIL;
 }
 
-/* The first operand of a tape node that is not lowered yet; VC__NIL if there is none. */
 static inline uint32_t vc__first_unlowered(const vc__lowering *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands;
     if (operands == VC__MANY) {
@@ -7634,7 +7594,6 @@ static void vc__mark_halves(vc__lowering *s) {
     }
 }
 
-/* Lowers the anchored nodes of the tape, in order, and all nodes on which they depend. Returns false after an error. */
 static bool vc__lower_all(vc__lowering *s) {
     vc_kernel *k = s->kernel;
     s->count = 0;
@@ -7720,7 +7679,6 @@ static uint32_t vc__assign_leaves(vc__lowering *s, uint32_t first) {
     return first;
 }
 
-/* Computes where constants, leaves and regions start in the listing, from the counts of vc__mark_live. */
 static void vc__layout_listing(vc__lowering *s, uint32_t consts, vc__listing *l) {
     uint32_t start;
     l->leaves = consts;
@@ -7747,8 +7705,7 @@ static inline void vc__write_operands(vc__lowering *s, const vc__node *n, vc__no
     for (uint32_t j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = index[extra[n->a[0] + j]];
 }
 
-/* Copies the live nodes to the listing, in order. Copies of struct members in local variables save the reloads that the
-   compiler would otherwise insert after each store. */
+/* Copies the live nodes to the listing, in order. Local copies of struct members save reloads after each store. */
 VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
     const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
     uint32_t i, position, kinds = 0, consts = 0, precise = 0, count = s->count;
@@ -7788,8 +7745,7 @@ VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
 
 VC__SMALL
 
-/* Makes the listing of a kernel for a target and a way to pass buffers, except l->info (see vc__reflect_listing).
-   Returns false after an error. */
+/* Makes the listing of a kernel, except l->info (see vc__reflect_listing). */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
     vc__lowering *s = &k->lower;
     memset(l, 0, sizeof *l);
@@ -7817,7 +7773,6 @@ VC__SMALL_END
 // >>print
 /* Growing buffers for text and SPIR-V words, formatted text, and the text of errors. */
 
-/* Makes room for `more` words. If out of memory, fails and returns false. */
 static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
     if (w->capacity - w->count >= more) return true;
     if (more <= VC__NIL - w->count) return VC__RESERVE(k, w->data, w->capacity, w->count + more);
@@ -7836,7 +7791,7 @@ static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32
 
 VC__SMALL
 
-/* Makes room for `more` characters and a terminating zero. If out of memory, fails and returns false. */
+/* Makes room for `more` characters and a terminating zero. */
 static bool vc__text_reserve(vc_kernel *k, vc__text *t, size_t more) {
     size_t need = t->length + more + 1, capacity = t->capacity * 2 > 4096 ? t->capacity * 2 : 4096;
     if (need <= t->capacity) return true;
@@ -7893,7 +7848,7 @@ static void vc__write_label(const vc_kernel *k, const vc__operand *o, char out[4
 
 static bool vc__is_private(const vc__object *o) { return o->op == VC__OP_VAR || o->op == VC__OP_ARRAY; }
 
-/* The first operand of a node that may differ between invocations; VC__NIL: none. */
+/* The first operand that may differ between invocations; VC__NIL: none. */
 static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
     uint32_t count = vc__op[n->op].operands;
     const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
@@ -8129,7 +8084,6 @@ VC__NOINLINE static void vc__put5(vc__spirv *s, uint32_t op, uint32_t a, uint32_
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
 }
 
-/* Id of a node's result. */
 static inline uint32_t vc__result(uint32_t node) { return node + 1; }
 static inline uint32_t vc__new_id(vc__spirv *s) { return s->bound++; }
 
@@ -8181,12 +8135,11 @@ static void vc__spirv_put_name(vc__spirv *s, uint32_t id, const char *name) {
     vc__put_string(o + 2, name);
 }
 
-/* Decorates an id with a decoration that has one operand. */
 static void vc__spirv_decorate(vc__spirv *s, uint32_t id, uint32_t decoration, uint32_t operand) {
     vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, decoration, operand);
 }
 
-/* Declares a global variable in a storage class (VC__CLASS_). pointer: its type. name: may be NULL. */
+/* Declares a global variable. storage: VC__CLASS_; pointer: its type; name: may be NULL. */
 static void vc__spirv_variable(vc__spirv *s, uint32_t pointer, uint32_t id, uint32_t storage, const char *name) {
     vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[storage]);
     vc__put1(s, storage == VC__CLASS_INPUT ? VC__INTERFACE_INPUT : VC__INTERFACE, id);
@@ -8203,7 +8156,6 @@ static void vc__spirv_bound_variable(vc__spirv *s, uint32_t pointer, uint32_t id
 
 /* ---- types and constants ---- */
 
-/* Declares a scalar or vector type and returns its id. */
 static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     uint32_t kind = vc__kind(type), id;
     if (vc__components(type) > 1) {
@@ -8224,13 +8176,13 @@ static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
     return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u);
 }
 
-/* The id of the type of a value that is computed, which requires the capability of its kind. */
+/* Types of computed values, unlike those in memory, require the capability of their kind. */
 static uint32_t vc__spirv_value_type(vc__spirv *s, vc_type type) {
     s->caps |= vc__kind_features(type);
     return vc__spirv_type(s, type);
 }
 
-/* Declares the pointer type to `type` (an id) in a storage class (VC__CLASS_). */
+/* storage: VC__CLASS_; type: id */
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
     uint32_t id = vc__new_id(s);
     vc__put3(s, VC__GLOBALS | VC__OpTypePointer, id, vc__spirv_class[storage], type);
@@ -8242,7 +8194,6 @@ static inline uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type
     return *id;
 }
 
-/* Declares a scalar constant with the given id. */
 static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint32_t id) {
     uint32_t type = vc__spirv_type(s, kind), width = vc__bits(kind);
     if (kind == VC_BOOL) vc__put2(s, VC__GLOBALS | (bits ? VC__OpConstantTrue : VC__OpConstantFalse), type, id);
@@ -8252,8 +8203,8 @@ static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint3
         vc__put3(s, VC__GLOBALS | VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width)));
 }
 
-/* Declares a constant, stores it in cache slot c and returns its id. The constant that was in the slot is forgotten and
-   may be declared again, which SPIR-V allows. */
+/* Declares a constant and stores it in cache slot c. The previous constant of the slot may be declared again, which
+   SPIR-V allows. */
 static uint32_t vc__spirv_const_into(vc__spirv *s, uint32_t kind, uint64_t bits, vc__cached *c) {
     c->id = vc__new_id(s);
     c->bits = bits;
@@ -8276,7 +8227,7 @@ static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
     return *id;
 }
 
-/* The u32 constant 1, or a vector of `components` ones. */
+/* u32 */
 static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t components) {
     uint32_t one = vc__spirv_u32(s, 1);
     if (components == 1) return one;
@@ -8289,7 +8240,6 @@ static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t components) {
 
 /* ---- argument block ---- */
 
-/* Declares the argument block as a struct of u32 words, and its push-constant variable. */
 static void vc__spirv_argument_block(vc__spirv *s) {
     uint32_t words = s->l->info.argument_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
     s->arg_block = vc__new_id(s);
@@ -8304,8 +8254,7 @@ static void vc__spirv_argument_block(vc__spirv *s) {
     vc__spirv_variable(s, pointer, s->arg_block, VC__CLASS_PUSH, "values");
 }
 
-/* Returns the id of a word of the argument block. The first use of the word emits the load, with the id `preferred`, or
-   a new one if that is 0. */
+/* The first use of a word loads it, with the id `preferred`, or a new one if that is 0. */
 static uint32_t vc__spirv_word(vc__spirv *s, uint32_t word, uint32_t preferred) {
     if (s->word[word]) return s->word[word];
     if (!s->arg_block) vc__spirv_argument_block(s);
@@ -8316,7 +8265,6 @@ static uint32_t vc__spirv_word(vc__spirv *s, uint32_t word, uint32_t preferred) 
     return s->word[word] = vc__unary(s, VC__OpLoad, u32, preferred ? preferred : vc__new_id(s), chain);
 }
 
-/* Loads two words of the argument block as one 64-bit value. */
 static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t word, uint32_t id) {
     uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2];
     part[0] = vc__spirv_word(s, word, 0);
@@ -8326,7 +8274,7 @@ static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t word, uint
     vc__unary(s, VC__OpBitcast, type, id, both);
 }
 
-/* Loads the scalar at a byte offset in the argument block. */
+/* offset: in the argument block, in bytes */
 static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint32_t id) {
     uint32_t bits = vc__bits(kind), type = vc__spirv_value_type(s, kind), raw_type, operand;
     if (bits == 64) {
@@ -8353,7 +8301,6 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint3
     }
 }
 
-/* Loads a by-value argument from the words of the argument block. */
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].location + s->l->object[n->x].offset;
     uint32_t components = vc__components(n->type), kind = vc__kind(n->type);
@@ -8452,7 +8399,7 @@ static bool vc__same_image(const vc__object *a, const vc__object *b) {
            a->image.storage == b->image.storage;
 }
 
-/* Declares the type of an image and of its variable. SPIR-V forbids two declarations of the same image type. */
+/* SPIR-V forbids two declarations of the same image type. */
 static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     const vc__object *o = &s->l->object[object];
     uint32_t component_type = vc__spirv_type(s, o->declared);
@@ -8474,7 +8421,6 @@ static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     vc__put2(s, VC__GLOBALS | VC__OpTypeSampledImage, s->variable_type[object], s->image[object]);
 }
 
-/* Declares the variable of an image argument. */
 static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *o = &s->l->object[n->x];
     bool is_1d = vc__dims[o->image.dim].spirv == 0, is_buffer = o->image.dim == VC_DIM_BUFFER;
@@ -8512,7 +8458,7 @@ static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__spirv_variable(s, pointer, id, VC__CLASS_WORKGROUP, object->name);
 }
 
-/* A constant scalar or vector from one value per component. */
+/* data: one value per component */
 static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *data) {
     uint32_t components = vc__components(type), part[4];
     for (uint32_t i = 0; i < components; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
@@ -8554,7 +8500,6 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put_list(s, op, type, id, part, i);
 }
 
-/* Prints a leaf: declares a variable or constant, or loads an argument. */
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_CONST:
@@ -8754,7 +8699,6 @@ static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     return vc__new_binary(s, VC__OpIMul, u32, id, c);
 }
 
-/* Describes the access of a load, store or atomic. */
 static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     const vc__node *memory = &s->l->node[n->a[0]];
     vc__access p;
@@ -8777,7 +8721,6 @@ static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     return p;
 }
 
-/* Makes a pointer to part i of an element. */
 static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
     uint32_t index = p->index, *o;
@@ -8813,11 +8756,8 @@ static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, 
     else vc__put2(s, VC__OpStore, pointer, value);
 }
 
-/* Whether a bool is stored as a u32. */
 static bool vc__is_bool_as_u32(const vc__access *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
 
-/* Loads an element: at once, or the three components of a vector one by one. A bool in a buffer is a u32 there, and is
-   converted. */
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     bool convert = vc__is_bool_as_u32(&p);
@@ -8833,7 +8773,6 @@ static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__binary(s, VC__OpINotEqual, vc__spirv_type(s, p.element), id, raw, zero);
 }
 
-/* Converts a bool to u32 and stores an element, part by part. */
 static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     vc__access p = vc__spirv_access(s, n);
     uint32_t value = vc__result(n->a[2]), components = vc__components(p.element), type, part;
@@ -8857,7 +8796,7 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
 
 /* ---- images ---- */
 
-/* Constant vector of texel offsets, from one signed byte per axis. */
+/* packed: one signed byte per axis */
 static uint32_t vc__spirv_offset(vc__spirv *s, uint32_t packed, uint32_t axes) {
     uint64_t data[3];
     for (uint32_t i = 0; i < axes; i++) data[i] = (uint64_t)(int64_t)(int8_t)(packed >> 8 * i & 255u) & 0xffffffffu;
@@ -8883,7 +8822,6 @@ static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const 
     return count + 1;
 }
 
-/* Prints a sampling operation, a gather or a fetch. */
 static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t image_id) {
     uint32_t type = vc__spirv_type(s, n->type), operands[6] = { image_id, vc__result(n->a[1]), 0, 0, 0, 0 };
     if (n->op == VC__OP_GATHER) {
@@ -8900,7 +8838,7 @@ static bool vc__is_any_index(const vc__listing *l, const vc__node *n) {
     return index != VC__OP_CONST && index != VC__OP_PARAM && index != VC__OP_GROUP_ID;
 }
 
-/* Loads an image, or an element of an array. m: the node of the image. */
+/* m: the node of the image, or of an element of an array */
 static uint32_t vc__spirv_image_load(vc__spirv *s, const vc__node *m, uint32_t node) {
     const vc__object *o = &s->l->object[m->x];
     if (m->op == VC__OP_IMAGE) return vc__new_unary(s, VC__OpLoad, s->variable_type[m->x], vc__result(node));
@@ -8916,7 +8854,6 @@ static uint32_t vc__spirv_image_load(vc__spirv *s, const vc__node *m, uint32_t n
     return image;
 }
 
-/* Prints an operation on an image: loads the image, then applies the instruction. */
 static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *m = &s->l->node[n->a[0]];
     const vc__object *image = &s->l->object[m->x];
@@ -8967,7 +8904,6 @@ static vc__frame *vc__spirv_top_frame(vc__spirv *s) {
     return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1);
 }
 
-/* Opens a block. Returns NULL if out of memory. */
 static vc__frame *vc__spirv_push_frame(vc__spirv *s, uint32_t op, uint32_t node) {
     vc__words *w = &s->section[VC__SECTION_FRAMES];
     if (!vc__words_reserve(s->k, w, VC__FRAME_WORDS)) return NULL;
@@ -9052,7 +8988,7 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, body);
 }
 
-/* Prints the end of a loop: the continue block, which steps a counter, and the label of the merge block. */
+/* The continue block, which steps the counter of a FOR, and the label of the merge block. */
 static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     const vc__node *n = &s->l->node[f->node];
     vc__spirv_branch(s, f->other);
@@ -9153,8 +9089,7 @@ static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
     vc__spirv_label(s, rest);
 }
 
-/* The id of the constant of a SPIR-V scope. Without subgroup support, the workgroup scope replaces the subgroup
-   scope. */
+/* Without subgroup support, the workgroup scope replaces the subgroup scope. */
 static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
     bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.missing_features & VC_FEATURE_SUBGROUP);
     if (subgroup) s->caps |= VC__CAP_SUBGROUP;
@@ -9163,7 +9098,7 @@ static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
                                                      : VC__ScopeWorkgroup);
 }
 
-/* Memory semantics of the storage classes that a fence or barrier orders. VC_STORAGE_BUFFER includes storage images. */
+/* VC_STORAGE_BUFFER includes storage images. */
 static uint32_t vc__spirv_storage_semantics(const vc__spirv *s, uint32_t storage) {
     static const uint32_t bits[4] = { 0, VC__MemorySemanticsUniformMemory, VC__MemorySemanticsWorkgroupMemory,
                                       VC__MemorySemanticsUniformMemory | VC__MemorySemanticsWorkgroupMemory };
@@ -9192,7 +9127,7 @@ static void vc__spirv_barrier(vc__spirv *s) {
 
 /* ---- atomics ---- */
 
-/* Prints the new value of an element after a float atomic add, min or max of its old value and the operand. */
+/* The new value of the element. */
 static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, uint32_t old, uint32_t value) {
     uint32_t type = vc__spirv_type(s, kind);
     if (op == VC__OP_ATOMIC_ADD) return vc__new_binary(s, VC__OpFAdd, type, old, value);
@@ -9277,7 +9212,6 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
     return (n->x & 15u) == VC__LANES_CLUSTER ? VC__CAP_CLUSTERED : VC__CAP_ARITHMETIC;
 }
 
-/* Prints a subgroup operation. */
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type operand_type = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
     bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || vc__is_subgroup_combine(n->op);
@@ -9304,7 +9238,6 @@ static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- the module ---- */
 
-/* Prints node i, which is not a leaf. */
 static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
     case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
@@ -9359,7 +9292,7 @@ VC__NOINLINE static void vc__spirv_main(vc__spirv *s) {
     vc__op_begin(s, VC__OpFunctionEnd, 1);
 }
 
-/* Declares an extension, whose name has at most 59 characters. */
+/* name: at most 59 characters */
 static void vc__spirv_extension(vc__spirv *s, const char *name) {
     vc__put_string(vc__op_begin(s, VC__HEAD | VC__OpExtension, 1 + vc__string_words(name)) + 1, name);
 }
@@ -9385,8 +9318,7 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
         vc__put2(s, VC__HEAD | VC__OpExecutionMode, s->main, VC__ExecutionModeMaximallyReconvergesKHR);
 }
 
-/* Prints the parts of the module that precede the names: header, capabilities, extensions, memory model, entry
-   point. */
+/* The parts of the module that precede the names. */
 static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     uint32_t *o = vc__op_begin(s, VC__HEAD, 5);
     o[0] = 0x07230203u; /* magic number */
@@ -9426,7 +9358,7 @@ static bool vc__spirv_allocate_tables(vc__spirv *s) {
     return true;
 }
 
-/* Prints all sections. The body section starts with `reserved` unused words, for vc__spirv_assemble. */
+/* The body section starts with `reserved` unused words, for vc__spirv_assemble. */
 static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t reserved) {
     vc__spirv s;
     uint32_t version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
@@ -9487,7 +9419,7 @@ static void vc__spirv_swap_buffers(vc_kernel *k) {
     k->lower.slot = (uint32_t *)slot;
 }
 
-/* Prints a listing as a SPIR-V module to k->words, from index *skip on. Returns false after an error. */
+/* Prints a module to k->words, from index *skip on. */
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) {
     vc__spirv_swap_buffers(k);
     /* estimate: decorations, constants of the kernel, constants of the printer, and declarations of every module */
@@ -9627,7 +9559,6 @@ static const char *vc__p_image(vc__printer *g, const vc__node *n, char out[VC__I
     return out;
 }
 
-/* Starts a statement: indents, unless it continues the line. */
 static void vc__p_line(vc__printer *g) {
     if (!g->continues_line) vc__p_put(g, "%*s", (g->indent < VC__P_INDENT ? g->indent : VC__P_INDENT) * 4, "");
     g->continues_line = false;
@@ -9635,7 +9566,7 @@ static void vc__p_line(vc__printer *g) {
 
 /* ---- names ---- */
 
-/* Slot of the name set that contains a name, or the empty one where it would be inserted. */
+/* The slot of the name, or the empty one where it would be inserted. */
 static uint32_t vc__p_name_slot(const vc__printer *g, const char *name) {
     uint32_t hash = 2166136261u, i;
     for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
@@ -9647,8 +9578,8 @@ static bool vc__p_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A'
 static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool vc__p_is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-/* Whether the list contains the name: a word of it, or its first characters. These stand at the end of words, which are
-   separated by spaces: @ for digits; # for a digit, ^ for a capital letter, * for nothing, and then any characters. */
+/* The words of the list are separated by spaces. At the end of a word, @ matches digits, and #, ^ and * match a digit,
+   a capital letter or nothing, followed by any characters. */
 static bool vc__p_is_listed(const char *list, const char *name) {
     for (const char *word = list; *word; word += strcspn(word, " ") + 1) {
         size_t n = strcspn(word, " @#^*");
@@ -9715,7 +9646,7 @@ static void vc__p_sanitize(const char *name, char out[VC__NAME_BYTES]) {
     out[n] = 0;
 }
 
-/* Whether a name is a valid identifier and not reserved. extra_reserved: further words of one language, or NULL. */
+/* extra_reserved: further words of one language, or NULL */
 static bool vc__p_is_safe(bool (*extra_reserved)(const char *name), const char *name) {
     return vc__p_is_letter(name[0]) && !vc__p_is_reserved(name) && !(extra_reserved && extra_reserved(name));
 }
@@ -9843,7 +9774,6 @@ static void vc__p_int(vc__printer *g, vc_type type, uint64_t bits) {
     else vc__p_put(g, vc__is_signed(type) ? "%lld%s" : "%llu%s", value, suffix);
 }
 
-/* Prints a scalar from its bit pattern. */
 static void vc__p_scalar(vc__printer *g, vc_type type, uint64_t bits, bool in_expression) {
     if (type == VC_BOOL) vc__p_put(g, "%s", bits ? "true" : "false");
     else if (vc__is_float(type)) vc__p_float(g, type, bits, in_expression);
@@ -9865,7 +9795,6 @@ static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, u
     return many ? l->extra + n->a[0] : n->a;
 }
 
-/* The object that a memory node refers to. */
 static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
     while (l->node[memory].op == VC__OP_POINTER) memory = l->node[memory].a[0];
     return l->node[memory].x;
@@ -9875,7 +9804,7 @@ static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) {
     return &g->l->info.args[g->object[object].arg];
 }
 
-/* Byte offset of a value in the argument block. */
+/* bytes, in the argument block */
 static uint32_t vc__p_value_offset(const vc__printer *g, uint32_t object) {
     return vc__p_arg(g, object)->location + g->object[object].offset;
 }
@@ -9897,8 +9826,7 @@ static bool vc__p_is_anchored(const vc__node *n) {
     return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK;
 }
 
-/* For each node: counts its uses, and finds its last user, its enclosing block, and the number of effects, blocks and
-   exits before it. Marks the objects that are used. */
+/* Sets the fields of vc__print_info up to `statement`, and marks the objects that are used. */
 static void vc__p_analyse(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t block = 0, effects = 0, exits = 0, count;
@@ -9939,7 +9867,6 @@ static void vc__p_find_chains(vc__printer *g) {
     }
 }
 
-/* Whether a POINTER is the start of the buffer, without index and offset. */
 static bool vc__p_is_buffer_start(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
 
 /* Whether a load reads memory that is never written while the kernel runs. */
@@ -10023,8 +9950,7 @@ static const struct { char text[3]; uint8_t precedence, limit; } vc__p_operators
     { "&&", 11, 7 }, { "||", 13, 7 }
 };
 
-/* Returns the precedence of a text pattern, and in *limit the largest precedence of its operands without
-   parentheses. */
+/* *limit: the largest precedence of its operands without parentheses */
 static int vc__p_precedence(const char *pattern, int *limit) {
     bool call = vc__p_is_letter(pattern[0]) || pattern[0] == '_';
     *limit = VC__P_ANY;
@@ -10044,7 +9970,6 @@ static int vc__p_precedence(const char *pattern, int *limit) {
     return VC__P_TERNARY;
 }
 
-/* The unsigned type in which the operation is computed. */
 static vc_type vc__p_unsigned_type(const vc__printer *g, const vc__node *n) {
     return vc__bits(vc__kind(g->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
 }
@@ -10093,7 +10018,6 @@ static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *p
     }
 }
 
-/* Prints VEC, and CAST without a pattern. */
 static void vc__p_construct(vc__printer *g, const vc__node *n) {
     const char *close = g->d->open_vector(g, n->type, true);
     uint32_t count, same = 1;
@@ -10104,7 +10028,7 @@ static void vc__p_construct(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s", close);
 }
 
-/* Prints a constant vector from the bit patterns of its components. fold: see vc__dialect.open_vector. */
+/* fold: see vc__dialect.open_vector */
 static void vc__p_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     const char *close = g->d->open_vector(g, type, fold);
     vc_type kind = vc__is_bool(type) && !g->d->splats ? (vc_type)VC_U32 : vc__scalar(type);
@@ -10122,8 +10046,7 @@ static void vc__p_component(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%0e.%c", n->a[0], "xyzw"[n->x & 3]);
 }
 
-/* Prints component i of a vector: the operand of the VEC or TUPLE if the vector has no name. Prints a scalar as it
-   is. */
+/* If the vector has no name, prints the operand of its VEC or TUPLE. Prints a scalar as it is. */
 static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
     const vc__node *n = &g->node[vector];
     bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->info[vector].number;
@@ -10186,7 +10109,7 @@ static void vc__p_args(vc__printer *g) {
     if (g->args_name.text[0]) vc__p_put(g, "%s.", g->args_name.text);
 }
 
-/* Prints a use of node i, which is a leaf, a variable or a private array: a constant, or its name. */
+/* Also for variables and private arrays. */
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
@@ -10203,7 +10126,6 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     else g->d->id(g, n);
 }
 
-/* Prints an operation for which vc__op_text has no pattern. */
 static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_VEC: case VC__OP_CAST: vc__p_construct(g, n); break;
@@ -10255,7 +10177,6 @@ static void vc__p_open_block(vc__printer *g) {
     g->indent++;
 }
 
-/* Prints the declaration of a variable, set to zero, or of a private array. */
 static void vc__p_variable(vc__printer *g, uint32_t i) {
     uint32_t object = g->node[i].x;
     const vc__object *o = &g->object[object];
@@ -10284,7 +10205,6 @@ static unsigned vc__p_mask(const vc__printer *g, uint32_t i) {
     return b ? g->info[b - 1].number : 0;
 }
 
-/* The IF of an ELSE. */
 static uint32_t vc__p_matching_if(const vc__printer *g, uint32_t i) {
     uint32_t j = i - 1;
     while (g->node[j].op != VC__OP_IF || g->info[j].block != g->info[i].block) j--;
@@ -10357,14 +10277,14 @@ static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     vc__p_put(g, ")");
 }
 
-/* Whether the case or default that node i opens is the last one of its switch. */
+/* i: a case or default */
 static bool vc__p_is_last_case(const vc__printer *g, uint32_t i) {
     uint32_t j = i + 1;
     while (g->info[j].opener != i + 1) j++;
     return g->node[j + 1].op == VC__OP_END;
 }
 
-/* Prints a VC_CASE or VC_DEFAULT: as a label or, in a chained switch, as `if` and `else if`. */
+/* A label or, in a chained switch, `if` or `else if`. */
 static void vc__p_case(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     uint32_t switch_node = g->info[i].block - 1;
@@ -10397,14 +10317,12 @@ static bool vc__p_prints_nothing(const vc__printer *g, uint32_t i) {
     return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->info[i].opener && g->info[g->info[i].opener - 1].chained;
 }
 
-/* Prints the declaration of a value with a name. */
 static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->d->declare(g, i);
     vc__p_put(g, "v%u = %e;\n", ++g->temporaries, i);
     g->info[i].number = g->temporaries;
 }
 
-/* STORE and IMAGE_STORE. */
 static void vc__p_store(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     if (n->op == VC__OP_STORE) g->d->store(g, n); else g->d->image_op(g, n);
@@ -10419,7 +10337,7 @@ typedef struct vc__cas_loop {
     void (*element)(vc__printer *g, const vc__node *n, bool read);
 } vc__cas_loop;
 
-/* Prints the new value of a float atomic. `old_bits` is the number of the variable with the old value's bits. */
+/* Prints the new value. old_bits: number of the variable with the bits of the old one */
 static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *from, unsigned old_bits) {
     uint32_t x = n->a[2];
     if (n->op == VC__OP_ATOMIC_ADD) { vc__p_put(g, "%s(v%u) + %3e", from, old_bits, x); return; }
@@ -10428,7 +10346,6 @@ static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *fr
     vc__p_put(g, " || isnan(%s(v%u)) ? %1e : %s(v%u)", from, old_bits, x, from, old_bits);
 }
 
-/* Prints an atomic operation on floats as a loop of compare-and-exchange. */
 static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop) {
     const vc__node *n = &g->node[i];
     unsigned expected = ++g->temporaries, found = ++g->temporaries;
@@ -10447,7 +10364,6 @@ static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop)
     vc__p_put(g, "%t v%u = %s(v%u);\n", n->type, g->info[i].number, loop->from, expected);
 }
 
-/* Prints the declaration of an atomic's result, if the result is used. */
 static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     if (!g->info[i].uses || !vc__has_result(n->op)) return;
@@ -10455,7 +10371,6 @@ static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%t v%u = ", n->type, g->info[i].number);
 }
 
-/* Prints node i as a statement, unless it is printed inside another expression or prints nothing. */
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
@@ -10497,15 +10412,14 @@ static void vc__p_prologue(vc__printer *g) {
     }
 }
 
-/* Sub-allocates `count` elements of `size` bytes from the block `at`. If `at` is NULL, only adds their size to
-   *used. */
 static void *vc__p_suballocate(char *at, size_t *used, size_t count, size_t size) {
     void *piece = at ? at + *used : NULL;
     *used += (count * size + 7) & ~(size_t)7;
     return piece;
 }
 
-/* Sets the printer's tables to parts of one block; returns its size. If `at` is NULL, only the size is meaningful. */
+/* Returns the size of the block `at`, whose parts become the printer's tables. If `at` is NULL, only computes the
+   size. */
 static size_t vc__p_suballocate_tables(vc__printer *g, char *at) {
     const vc__listing *l = g->l;
     size_t used = 0, object_count = l->object_count;
@@ -10528,7 +10442,6 @@ static void vc__p_kernel(vc__printer *g) {
     vc__p_put(g, "}\n");
 }
 
-/* Prints the listing to k->text. Returns false after an error. */
 VC__NOINLINE static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
     vc__printer g;
     size_t names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.implicit_count + 1;
