@@ -20737,29 +20737,15 @@ static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     return value <= now;
 }
 
-/* Returns the failure of the submission with this timeline value, if it is among the last VD__MAX_FAILURES. */
-static vd_result vd__queue_failure_of(vd__queue *q, uint64_t value) {
-    vd_result r = VD_OK;
-    if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
-    vd__mutex_lock(q->lock);
-    for (int i = 0; i < VD__MAX_FAILURES; i++) {
-        vd__failure *f = &q->failures[i];
-        if (!f->result || f->value != value) continue;
-        f->reported = true;
-        r = vd__fail(f->result, "%s", f->text);
-    }
-    vd__mutex_unlock(q->lock);
-    return r;
-}
-
-/* Returns a failure of the queue that no wait for its event has returned. Each failure is returned once. */
-static vd_result vd__queue_take_failure(vd__queue *q) {
+/* Returns a failure that is among the last VD__MAX_FAILURES of the queue, and marks it as reported: that of the
+   submission with this timeline value or, with `unreported`, any that was not reported yet. No lock may be held. */
+static vd_result vd__queue_failure(vd__queue *q, uint64_t value, bool unreported) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
     vd__mutex_lock(q->lock);
     for (int i = 0; i < VD__MAX_FAILURES && !r; i++) {
         vd__failure *f = &q->failures[i];
-        if (!f->result || f->reported) continue;
+        if (!f->result || (unreported ? f->reported : f->value != value)) continue;
         f->reported = true;
         r = vd__fail(f->result, "%s", f->text);
     }
@@ -20790,7 +20776,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
     if (VD__UNLIKELY(vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
-    return vd__queue_failure_of(q, value);
+    return vd__queue_failure(q, value, false);
 }
 
 VD__SMALL
@@ -23717,7 +23703,7 @@ static vd_result vd__present_acquired(vd__swapchain *s, vd__image *image, const 
         presented = q->ctx->driver.backend->surface_present(q->device, q->index, surface);
     else surface->stale = true; /* the image stays acquired, and the state of its semaphores is not known */
     vd__mutex_unlock(q->lock);
-    if (!r && !surface->submitted) r = vd__queue_failure_of(q, q->submitted);
+    if (!r && !surface->submitted) r = vd__queue_failure(q, q->submitted, false);
     surface->frame = (surface->frame + 1) % (uint32_t)surface->desc.frames;
     return r ? r : presented;
 }
@@ -29840,7 +29826,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
 /* Returns a failure of any queue that no call has returned yet. */
 static vd_result vd__context_take_failure(vd_context *ctx) {
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_take_failure(&ctx->queues[i]);
+    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_failure(&ctx->queues[i], 0, true);
     return r;
 }
 
