@@ -24046,7 +24046,18 @@ typedef struct vd__text {
     bool failed;
 } vd__text;
 
-/* Appends formatted text, at most 511 bytes. Sets t->failed on failure. */
+static void vd__text_put(vd__text *t, const char *text, size_t size) {
+    void *data = t->data;
+    t->failed = t->failed || size > UINT32_MAX / 2 - t->size
+                || !vd__array_reserve(t->allocator, &data, &t->capacity, t->size + (uint32_t)size + 1, 1);
+    t->data = (char *)data;
+    if (t->failed) return;
+    memcpy(t->data + t->size, text, size);
+    t->size += (uint32_t)size;
+    t->data[t->size] = 0;
+}
+
+/* Appends formatted text, at most 511 bytes. */
 static void vd__text_add(vd__text *t, const char *format, ...) VD__PRINTF(2, 3);
 static void vd__text_add(vd__text *t, const char *format, ...) {
     char line[512];
@@ -24054,14 +24065,7 @@ static void vd__text_add(vd__text *t, const char *format, ...) {
     va_start(args, format);
     int length = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (length >= (int)sizeof line) length = (int)sizeof line - 1;
-    void *data = t->data;
-    t->failed |= t->size > UINT32_MAX / 2 - sizeof line
-                 || !vd__array_reserve(t->allocator, &data, &t->capacity, t->size + (uint32_t)length + 1, 1);
-    t->data = (char *)data;
-    if (t->failed) return;
-    memcpy(t->data + t->size, line, (size_t)length + 1);
-    t->size += (uint32_t)length;
+    vd__text_put(t, line, length < (int)sizeof line ? (size_t)length : sizeof line - 1);
 }
 
 /* Adds the rows of a name's children, oldest first, and of all names below them. */
@@ -24298,22 +24302,8 @@ static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
 
 /* ---- from records to text ---- */
 
-/* A growing text. The terminating zero is not counted in `length`. */
-typedef struct vd__line { const vd_allocator *allocator; char *data; uint32_t length, capacity; } vd__line;
-
-/* Appends text. Does nothing if memory runs out or the line would exceed 2 GiB. */
-static VD__COLD void vd__line_put(vd__line *line, const char *text, size_t length) {
-    void *grown = line->data;
-    if (length > UINT32_MAX / 2 - line->length) return;
-    if (!vd__array_reserve(line->allocator, &grown, &line->capacity, line->length + (uint32_t)length + 1, 1)) return;
-    line->data = (char *)grown;
-    memcpy(line->data + line->length, text, length);
-    line->length += (uint32_t)length;
-    line->data[line->length] = 0;
-}
-
 /* Appends one scalar as text. Returns its number of words in the record. */
-static uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
+static uint32_t vd__text_add_scalar(vd__text *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
     char text[1400]; /* 309 digits, a point, 999 decimals */
     uint32_t size = vd__scalar_size(kind), count = size == 8 ? 2 : 1;
     uint64_t bits = count == 2 ? words[0] | (uint64_t)words[1] << 32 : words[0], ones = UINT64_MAX >> (64 - 8 * size);
@@ -24329,29 +24319,29 @@ static uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, v
         length = snprintf(text, sizeof text, spec, count == 2 ? (long long)bits : (long long)(int32_t)words[0]);
     else length = snprintf(text, sizeof text, spec, (unsigned long long)(bits & ones));
     if (letter == 'c') length = (int)strlen(text); /* a zero character prints nothing */
-    if (length > 0) vd__line_put(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    if (length > 0) vd__text_put(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
     return count;
 }
 
 /* Appends the text of a record: its format with the operands. */
-static VD__COLD void vd__line_format(vd__line *line, const vd__format *f, const uint32_t *words) {
+static VD__COLD void vd__text_add_record(vd__text *line, const vd__format *f, const uint32_t *words) {
     const char *cursor = f->text;
     char spec[24];
     for (uint32_t operand = 0; *cursor;) {
         size_t plain = strcspn(cursor, "%");
-        vd__line_put(line, cursor, plain);
+        vd__text_put(line, cursor, plain);
         cursor += plain;
         if (!*cursor) return;
-        if (*++cursor == '%') { vd__line_put(line, cursor++, 1); continue; }
+        if (*++cursor == '%') { vd__text_put(line, cursor++, 1); continue; }
         char letter = vd__format_spec(&cursor, spec);
         vd_type type = f->types[operand++];
         uint32_t components = vd__format_components(type);
-        if (components > 1) vd__line_put(line, "(", 1);
+        if (components > 1) vd__text_put(line, "(", 1);
         for (uint32_t i = 0; i < components; i++) {
-            if (i) vd__line_put(line, ", ", 2);
-            words += vd__line_scalar(line, spec, letter, type & 15u, words);
+            if (i) vd__text_put(line, ", ", 2);
+            words += vd__text_add_scalar(line, spec, letter, type & 15u, words);
         }
-        if (components > 1) vd__line_put(line, ")", 1);
+        if (components > 1) vd__text_put(line, ")", 1);
     }
 }
 
@@ -24366,18 +24356,19 @@ static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t numb
 }
 
 /* Queues the text of a printf record for the print callback, or for the log if there is no callback. */
-static void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f,
+static void vd__output_message(vd_context *ctx, vd__text *line, const char *kernel, const vd__format *f,
                                const uint32_t *record) {
     uint32_t id[3] = { record[1], record[2], record[3] };
-    line->length = 0;
-    vd__line_put(line, "", 0);
-    vd__line_format(line, f, record + 4);
+    line->size = 0;
+    line->failed = false;
+    vd__text_put(line, "", 0);
+    vd__text_add_record(line, f, record + 4);
     if (!line->data) return;
     if (ctx->print) {
         vd__message_push(&ctx->host, VD_LOG_INFO, kernel, id, line->data);
         return;
     }
-    while (line->length && line->data[line->length - 1] == '\n') line->data[--line->length] = 0;
+    while (line->size && line->data[line->size - 1] == '\n') line->data[--line->size] = 0;
     vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s', invocation (%u, %u, %u): %s", kernel, (unsigned)id[0],
              (unsigned)id[1], (unsigned)id[2], line->data);
 }
@@ -24387,8 +24378,8 @@ static void vd__output_message(vd_context *ctx, vd__line *line, const char *kern
 static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record,
                                  uint32_t count) {
     char text[256], where[64] = "", more[32] = "";
-    vd__line line = { &q->ctx->host.allocator, NULL, 0, 0 };
-    if (f && f->check && record) vd__line_format(&line, f, record + 4);
+    vd__text line = { &q->ctx->host.allocator, NULL, 0, 0, false };
+    if (f && f->check && record) vd__text_add_record(&line, f, record + 4);
     if (record)
         snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2],
                  (unsigned)record[3]);
@@ -24432,7 +24423,7 @@ static void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
 
 /* Reads all records of a completed copy, up to the first damaged one. */
 static void vd__output_print(vd_context *ctx, vd__output *o) {
-    vd__line line = { &ctx->host.allocator, NULL, 0, 0 };
+    vd__text line = { &ctx->host.allocator, NULL, 0, 0, false };
     const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
     const vd__format *assertion = NULL, *f;
     const char *kernel, *failed_kernel = "";
@@ -26464,7 +26455,7 @@ enum {
 typedef struct vd__glsl {
     vd_context *ctx;
     const vd_kernel_desc *desc;
-    vd__line text;
+    vd__text text;
     const char *files[VD__GLSL_MAX_DEPTH]; /* names of the files that are being included, outermost first */
     int depth;
     vd_result r;
@@ -26472,15 +26463,15 @@ typedef struct vd__glsl {
 
 /* Appends text. Sets g->r on failure. */
 static void vd__glsl_put(vd__glsl *g, const char *text, size_t length) {
-    size_t end = g->text.length + length;
+    size_t end = g->text.size + length;
     if (g->r) return;
     if (end > VD__GLSL_MAX_BYTES) {
         g->r = vd__fail(VD_ERROR_UNSUPPORTED, "the code has more than %d bytes, including the files of #include "
                         "directives", VD__GLSL_MAX_BYTES);
         return;
     }
-    vd__line_put(&g->text, text, length);
-    if (g->text.length != end) g->r = vd__fail_memory(length);
+    vd__text_put(&g->text, text, length);
+    if (g->text.size != end) g->r = vd__fail_memory(length);
 }
 
 static void vd__glsl_puts(vd__glsl *g, const char *text) { vd__glsl_put(g, text, strlen(text)); }
@@ -26717,7 +26708,7 @@ static vd_result vd__glsl_bind_registers(vd__glsl *g) {
     glslang_input_t input = vd__glsl_input(g, g->text.data);
     glslang_shader_t *shader = vd__glsl_preprocess(g, &input);
     if (!shader) return g->r;
-    g->text.length = 0;
+    g->text.size = 0;
     vd__glsl_put_bindings(g, glslang_shader_get_preprocessed_code(shader));
     glslang_shader_delete(shader);
     return g->r;
