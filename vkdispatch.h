@@ -20786,6 +20786,12 @@ VD__SMALL
 static void vd__graph_free(vd_context *ctx, vd__graph *g);
 static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s);
 
+/* Returns zeroed storages, one for each device, or NULL if memory runs out. `own` is used if there is one device. */
+static vd__storage *vd__storages_allocate(const vd_context *ctx, vd__storage *own) {
+    return ctx->device_count == 1 ? own
+        : (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *own);
+}
+
 static void vd__buffer_storage_free(vd_context *ctx, vd__buffer *b) {
     for (uint32_t i = 0; i < ctx->device_count && b->storage; i++)
         if (b->storage[i].memory.serial && !b->graph) vd__storage_destroy(&b->storage[i]);
@@ -23454,9 +23460,7 @@ static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const 
 /* Creates the native views of an image on all devices. */
 static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     vd_result r = VD_OK;
-    image->views = &image->own_view;
-    if (ctx->device_count > 1)
-        image->views = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *image->views);
+    image->views = vd__storages_allocate(ctx, &image->own_view);
     if (!image->views) return vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         const vd__resource *b = &image->resource;
@@ -27487,9 +27491,7 @@ static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s,
 /* Allocates a buffer on each of its devices, or on none if one of them fails. */
 static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
     vd_result r = VD_OK;
-    b->storage = &b->own_storage;
-    if (ctx->device_count > 1)
-        b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
+    b->storage = vd__storages_allocate(ctx, &b->own_storage);
     if (!b->storage) return vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         if (b->devices >> i & 1u) r = vd__buffer_allocate_on(&ctx->devices[i], &b->storage[i], desc, size);
@@ -28113,9 +28115,7 @@ static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_
 static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd__place *place) {
     vd__resource *b = &image->resource;
     vd_result r = VD_OK;
-    b->storage = &b->own_storage;
-    if (ctx->device_count > 1)
-        b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
+    b->storage = vd__storages_allocate(ctx, &b->own_storage);
     if (!b->storage) return vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         r = vd__image_allocate_on(&ctx->devices[i], &image->shape, place, &b->storage[i]);
