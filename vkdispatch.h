@@ -20686,7 +20686,9 @@ VD__SMALL_END
 
 // >>batch
 /* Lists, staging memory, submission, readback, deferred destruction. The open batch of a queue is its immediate list; a
-   user's list comes from vd_list_begin. */
+   user's list comes from vd_list_begin.
+   Functions that change a queue or its open batch are called with the queue's lock, unless they lock it themselves or
+   only use atomic members. A user's list needs no lock: it is externally synchronised. */
 
 /* in bytes */
 #define VD__FLUSH_BYTES ((uint64_t)4 << 20)     /* an open batch that has staged this much is submitted */
@@ -20710,7 +20712,7 @@ enum {
 
 /* ---- the timeline ---- */
 
-/* Reports that the device of a queue was lost, or, if another device of the context was lost before, that one. */
+/* Fails with the first lost device of the context, which need not be that of the queue. */
 static vd_result vd__fail_device_lost(vd__queue *q) {
     vd_context *ctx = q->ctx;
     uint32_t lost = 0, index = q->context_device->index;
@@ -20724,8 +20726,7 @@ static vd_result vd__fail_device_lost(vd__queue *q) {
                     ctx->devices[index].device.info.name);
 }
 
-/* Returns whether the timeline has reached `value`. If that is not known yet and the device is lost, sets the error and
-   returns false. */
+/* Returns whether the timeline has reached `value`. False with an error: the device is lost. */
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     if (value <= vd__atomic_load64(&q->completed)) return true;
     uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
@@ -20755,9 +20756,8 @@ static vd_result vd__queue_failure(vd__queue *q, uint64_t value, bool unreported
 
 static void vd__output_poll(vd_context *ctx);
 
-/* Waits for a timeline value: spins, then blocks. If the host's cores execute the work, blocks at once: spinning would
-   occupy one of them, and yielding may lose whole time slices on a busy machine. Returns VD_TIMEOUT without setting an
-   error. No lock may be held. */
+/* Waits for a timeline value: spins, then blocks. If the host's cores execute the work, spinning would occupy one of
+   them, so it blocks at once. Returns VD_TIMEOUT without setting an error. No lock may be held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0, spin = q->device->info.facts.groups_as_loops ? 0 : VD__SPIN_NS;
@@ -20781,7 +20781,9 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
 
 VD__SMALL
 
-/* ---- deferred destruction ---- */
+/* ---- deferred destruction ----
+   Functions that change pools, garbage or device memory are called with the context's lock, unless they lock it
+   themselves. */
 
 static void vd__graph_free(vd_context *ctx, vd__graph *g);
 static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s);
@@ -20805,8 +20807,7 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
 }
 
 /* Adds a destroyed object to the garbage. Samplers and tickets are released at once: the backend keeps native samplers,
-   and the device does not use tickets. The caller of this function and of those up to vd__reap_locked holds the
-   context's lock. */
+   and the device does not use tickets. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     if (vd__id_is(slot->id, VD__OBJECT_SAMPLER)) {
         vd__free(&ctx->host.allocator, ((vd__sampler *)(void *)slot)->name);
@@ -20824,8 +20825,8 @@ static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, 1);
 }
 
-/* If an object was destroyed while it was pinned and its last pin has been released, adds it to the garbage. Returns
-   whether it did. */
+/* Adds an object to the garbage if it was destroyed while it was pinned and its last pin is released. Returns whether
+   it did. */
 static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
     bool unpinned = slot->destroyed_while_pinned && !vd__atomic_load32(&slot->pins);
     if (!unpinned) return false;
@@ -20834,7 +20835,6 @@ static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
     return true;
 }
 
-/* Destroys the native views of an image. */
 static void vd__image_views_free(vd_context *ctx, vd__image *image) {
     if (image->resource.graph) return; /* a placeholder has none */
     for (uint32_t i = 0; i < ctx->device_count && image->views; i++)
@@ -20844,7 +20844,6 @@ static void vd__image_views_free(vd_context *ctx, vd__image *image) {
     image->views = NULL;
 }
 
-/* Frees a buffer, an image, or a view. */
 static void vd__garbage_free_resource(vd_context *ctx, vd__resource *b) {
     bool is_image = vd__id_is(b->slot.id, VD__OBJECT_IMAGE);
     if (is_image) vd__image_views_free(ctx, (vd__image *)(void *)b);
@@ -20870,7 +20869,6 @@ static bool vd__slot_is_resource(const vd__slot *slot) {
     return vd__id_is(slot->id, VD__OBJECT_BUFFER) || vd__id_is(slot->id, VD__OBJECT_IMAGE);
 }
 
-/* Frees an object by its type. The caller holds the context's lock. */
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (vd__slot_is_resource(slot)) vd__garbage_free_resource(ctx, (vd__resource *)(void *)slot);
     else if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) vd__graph_free(ctx, (vd__graph *)(void *)slot);
@@ -20882,8 +20880,8 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, UINT32_MAX);
 }
 
-/* Returns the timeline value of the last use of a destroyed object by a queue, or 0. A view of a buffer has no driver
-   object and need not wait; a view of an image has one on each device. */
+/* Returns the timeline value of the last use of an object by a queue, or 0. Views of buffers have no driver object, so
+   destroying them need not wait. */
 static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
         return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
@@ -20901,8 +20899,8 @@ static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     return s && s->memory.serial ? s->last_use[q->index] : 0;
 }
 
-/* Sets the last uses of an image view that is being destroyed: the open batches may use it. Does nothing for other
-   objects. The caller holds the locks of all queues. */
+/* Open batches do not record which image views they use, so a view that is destroyed counts as used by all of them. The
+   caller also holds the locks of all queues. */
 static void vd__image_view_last_uses(vd_context *ctx, vd__slot *slot) {
     vd__storage *views = vd__image_views_of(slot);
     for (uint32_t i = 0; views && i < ctx->queue_count; i++) {
@@ -20911,8 +20909,7 @@ static void vd__image_view_last_uses(vd_context *ctx, vd__slot *slot) {
     }
 }
 
-/* Inserts a destroyed object into the garbage of a queue, ordered by timeline value. Its value is almost always the
-   largest. */
+/* Inserts a destroyed object into the garbage of a queue, which is sorted by last use. */
 static void vd__queue_add_garbage(vd__queue *q, vd__slot *slot) {
     uint64_t value = vd__garbage_last_use(slot, q);
     vd__slot **link = &q->garbage;
@@ -20934,9 +20931,8 @@ static void vd__garbage_free_or_wait(vd_context *ctx, vd__slot *slot) {
     vd__garbage_free(ctx, slot);
 }
 
-/* Frees the destroyed objects whose last use is complete, and moves others to the garbage of a queue that they wait
-   for. Freeing a view or a placed image releases a pin, which can add another object to ctx->garbage; that list is
-   therefore emptied last. */
+/* Frees the garbage whose last use is complete. Freeing a view or a placed image releases a pin, which can add another
+   object to ctx->garbage, so that list is emptied last. */
 static void vd__reap_locked(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -20964,6 +20960,7 @@ static void vd__reap(vd_context *ctx) {
     vd__mutex_unlock(&ctx->lock);
 }
 
+/* The caller does not hold the context's lock. */
 static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     vd__mutex_lock(&ctx->lock);
     bool added = vd__garbage_add_if_unpinned(ctx, slot);
@@ -20971,8 +20968,8 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     if (added) vd__reap(ctx);
 }
 
-/* Adds a destroyed object to the garbage, now or with its last unpin. The caller holds the context's lock and, unless
-   the object was never published, those of all queues. */
+/* Adds a destroyed object to the garbage, now or with its last unpin. The caller also holds the locks of all queues,
+   unless the object was never published. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
     vd__image_view_last_uses(ctx, slot);
     slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
@@ -20985,8 +20982,8 @@ static void vd__view_unlink(vd__buffer *b) {
     else b->root->views = b->next_view;
 }
 
-/* Destroys an object: its handle, and those of a resource's views, become invalid. The caller holds the locks of all
-   queues, unless no other thread can use the object. */
+/* Destroys an object and its views. The caller holds the locks of all queues, unless no other thread can use the
+   object, but not that of the context. */
 static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
     vd__resource *b = vd__slot_is_resource(slot) ? (vd__resource *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
@@ -21002,7 +20999,7 @@ static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) 
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Locks all devices, in order of their index. */
+/* Locks the queues of all devices. */
 static void vd__lock_all(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_lock(&ctx->devices[i].lock);
 }
@@ -21022,8 +21019,7 @@ static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     ring->spare = r;
 }
 
-/* Sets *out to a recording that is ready for commands: one whose submission is complete, or a new one. The caller of
-   this function and of those up to the section "lists" holds the queue's lock. */
+/* Begins a recording: one whose submission is complete, or a new one. */
 static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
@@ -21045,7 +21041,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
         }
     }
     vd_result result = backend->commands_begin(device, &r->commands, false);
-    r->timestamps = r->scope_count = 0; /* a discarded list may have left some */
+    r->timestamps = r->scope_count = 0; /* of a discarded list */
     r->indirect = false;
     if (result) vd__recording_recycle(ring, r);
     else *out = r;
@@ -21061,7 +21057,6 @@ static void vd__recording_submitted(vd__recording_ring *ring, vd__recording *r) 
 
 /* ---- staging ---- */
 
-/* Destroys an unused staging block of a queue. */
 static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
     vd__staging **link = &q->staging[usage];
     while (*link != s) link = &(*link)->next;
@@ -21073,8 +21068,8 @@ static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
     vd__free(&q->ctx->host.allocator, s);
 }
 
-/* Creates memory that belongs to the library. `staging`: fails if it is not mapped. The caller does not hold the
-   context's lock. */
+/* Creates memory that belongs to the library. `staging`: it must be mapped. The caller does not hold the context's
+   lock, and needs none of a queue. */
 static vd_result vd__storage_create_internal(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
                                              vd__storage *out) {
     vd__mutex_lock(&dev->ctx->lock);
@@ -21087,8 +21082,7 @@ static vd_result vd__storage_create_internal(vd__context_device *dev, vd_memory 
     return r;
 }
 
-/* Creates memory of a queue or a graph, and inserts it at the front of a list. `staging`: as for
-   vd__storage_create_internal. */
+/* Like vd__storage_create_internal; inserts the memory at the front of `list`. */
 static vd_result vd__staging_add(vd__context_device *dev, vd__staging **list, vd_memory usage, uint64_t size,
                                  bool staging) {
     const vd_allocator *allocator = &dev->ctx->host.allocator;
@@ -21104,7 +21098,6 @@ static vd_result vd__staging_add(vd__context_device *dev, vd__staging **list, vd
     return VD_OK;
 }
 
-/* Creates a staging block of `size` bytes. The caller holds the queue's lock. */
 static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size, vd__staging **out) {
     vd_result r = vd__staging_add(q->context_device, &q->staging[usage], usage, size, true);
     if (r) return r;
@@ -21113,7 +21106,7 @@ static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size
     return VD_OK;
 }
 
-/* Frees staging blocks that were not used for VD__STAGING_IDLE submissions, except one for each usage. */
+/* Frees blocks that the last VD__STAGING_IDLE submissions did not use, but keeps one for each usage. */
 static void vd__staging_shrink(vd__queue *q) {
     for (int usage = 0; usage < VD__MEMORY_USAGES; usage++)
         for (vd__staging *s = q->staging[usage], *next; s; s = next) {
@@ -21129,8 +21122,8 @@ static bool vd__staging_fits(const vd__staging *s, uint64_t size) {
     return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled;
 }
 
-/* Finds an unused staging block of at least `size` bytes, or creates one. Returns VD_TIMEOUT if an open batch has
-   reached VD__STAGING_LIMIT; *wait is then the timeline value at which a block becomes unused. */
+/* Finds an unused staging block of at least `size` bytes, or creates one. Returns VD_TIMEOUT if an open batch must wait
+   because of VD__STAGING_LIMIT: a block becomes unused at the timeline value *wait. */
 static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd__staging **out, uint64_t *wait) {
     vd__queue *q = l->queue;
     uint64_t soonest = UINT64_MAX;
@@ -21155,15 +21148,15 @@ static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd
     return vd__staging_create(q, usage, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
-/* Allocates and pins a range of the list's staging block. If the list has no block, or the range does not fit, obtains
-   a block from vd__staging_find first, and fails if that does (VD_TIMEOUT: see there for *wait). */
+/* Allocates and pins a range of the list's staging block, or of one of vd__staging_find, which may return VD_TIMEOUT,
+   if that is full. */
 static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out,
                                       uint64_t *wait) {
     vd__staging *s = l->staging[usage];
     if (s && l->immediate && !vd__atomic_load32(&s->pins) && s->filled && vd__queue_reached(l->queue, s->value))
         s->filled = 0;
     if (!s || !vd__staging_fits(s, size)) {
-        /* a user's list owns its blocks until it is submitted, because only then their timeline value is known */
+        /* a user's list owns its blocks until it is submitted: only then is their timeline value known */
         if (s && l->immediate) s->owner = NULL;
         l->staging[usage] = NULL;
         vd_result r = vd__staging_find(l, usage, size, &s, wait);
@@ -21205,23 +21198,18 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
 }
 
 /* ---- suspended submissions ----
-   On cuda, opencl and dummy, the host reads the size of an indirect launch while a submission is executed. The backend
-   suspends the submission until the size has been read, and no lock is held during this wait:
-   - A suspended submission counts as submitted: it has its timeline value, its list is recycled, and other threads
-     record, create and destroy objects. What it uses exists until its value is reached.
-   - Later submissions to its queue are pending until the backend has it completely. Nothing that waits for its value is
-     sent to another queue.
-   - A thread that submits completes its submission before its call returns (vd__queue_unlock). It leaves only if
-     nothing is pending, or if another thread is completing submissions of the queue (vd__queue.servers). So a queue
-     with pending submissions has a thread that sends them.
-   - Any thread that holds the queue's lock may continue a suspended submission after waiting for its size. A thread
-     that has waited without the lock does so only if no other thread has (vd__queue.sizes).
-   - A call that submits, or needs submissions of other queues, first completes them and releases the lock meanwhile
-     (vd__queue_settle). In the middle of a command, when other threads must not record, it cannot: there it waits with
-     the lock held (vd__queue_complete_locked) if a submission of another queue is suspended that no thread completes
-     yet, or that the next submission waits for. */
+   On cuda, opencl and dummy, the host reads the size of an indirect launch. The backend suspends the submission until
+   the size has been read. Threads wait for that without a lock:
+   - A suspended submission counts as submitted: it has a timeline value, and its list is recycled.
+   - Later submissions to its queue are pending. Nothing that waits for its value is sent to another queue.
+   - A thread completes its submission before its call returns (vd__queue_unlock). It continues while anything is
+     pending, unless another thread of vd__queue.servers does, so pending submissions always have a thread.
+   - Several threads can wait for the same size. Only the first to get the lock continues the submission
+     (vd__queue.sizes).
+   - A call that submits first completes the submissions that it must follow, with the lock released
+     (vd__queue_settle). In the middle of a command other threads must not record: there it keeps the lock
+     (vd__queue_complete_locked). */
 
-/* Called when a submission has failed with r. */
 static VD__COLD void vd__submission_failed(vd__queue *q, vd__recording *recording, vd_result r) {
     recording->timestamps = 0;
     recording->indirect = false;
@@ -21229,7 +21217,7 @@ static VD__COLD void vd__submission_failed(vd__queue *q, vd__recording *recordin
     if (vd__atomic_load64(&q->output.id)) q->output_stale = true;
 }
 
-/* Adds a submission to the pending ones. `resumed`: it is suspended. */
+/* Adds a submission to the pending ones. `resumed`: the backend has suspended it. */
 static VD__COLD void vd__queue_suspend(vd__queue *q, vd__recording *recording, const vd__submission *s, bool resumed) {
     recording->submission = *s;
     recording->submission.resumed = resumed;
@@ -21241,8 +21229,8 @@ static VD__COLD void vd__queue_suspend(vd__queue *q, vd__recording *recording, c
     q->last_pending = recording;
 }
 
-/* Continues the suspended submission after a wait for its size, which has returned r, and sends pending ones until one
-   is suspended. The caller holds the queue's lock. */
+/* Continues the suspended submission, and sends pending ones until one is suspended. r: result of the wait for the
+   size. */
 static VD__COLD void vd__queue_resume(vd__queue *q, vd_result r) {
     q->sizes++;
     while (q->pending) {
@@ -21257,7 +21245,7 @@ static VD__COLD void vd__queue_resume(vd__queue *q, vd_result r) {
     }
 }
 
-/* Waits until the backend has the submission with this value completely. No lock may be held. */
+/* Completes the submission with this value. No lock may be held. */
 static VD__COLD void vd__queue_complete(vd__queue *q, uint64_t value) {
     if (VD__LIKELY(vd__atomic_load64(&q->sent) >= value)) return;
     vd__mutex_lock(q->lock);
@@ -21273,14 +21261,13 @@ static VD__COLD void vd__queue_complete(vd__queue *q, uint64_t value) {
     vd__mutex_unlock(q->lock);
 }
 
-/* The same with the queue's lock, which the caller holds: other threads that use the device wait. */
+/* The same with the queue's lock: other threads that use the device wait. */
 static VD__COLD void vd__queue_complete_locked(vd__queue *q, uint64_t value) {
     while (q->pending && q->sent < value)
         vd__queue_resume(q, q->ctx->driver.backend->queue_size_wait(q->device, q->index));
 }
 
-/* Returns a queue with a suspended submission that the next submission of q must follow, as far as that is known now.
-   NULL: there is none. */
+/* Returns a queue with a suspended submission that the next submission of q must follow, or NULL. */
 static vd__queue *vd__queue_preceding(vd__queue *q) {
     for (uint32_t i = 0; i < q->device->queue_count; i++) {
         vd__queue *o = &q->context_device->queues[i];
@@ -21289,8 +21276,8 @@ static vd__queue *vd__queue_preceding(vd__queue *q) {
     return NULL;
 }
 
-/* Completes the suspended submissions that the next submission of q must follow. The caller holds the queue's lock,
-   which is released meanwhile. */
+/* Completes the suspended submissions that the next submission of q must follow. Releases the queue's lock
+   meanwhile. */
 static void vd__queue_settle(vd__queue *q) {
     for (vd__queue *o = vd__queue_preceding(q); VD__UNLIKELY(o != NULL); o = vd__queue_preceding(q)) {
         uint64_t value = o == q ? q->submitted : q->waits[o->index];
@@ -21317,8 +21304,8 @@ static void vd__output_submitted(vd_list *l, uint64_t value);
 static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
-/* Assigns the timeline value of a list's submission to its tickets and its staging blocks. An immediate list keeps its
-   blocks, and continues to fill them. `value` 0: the list is not submitted, so its blocks are free at once. */
+/* Assigns the timeline value of a list's submission to its output and tickets, and to the staging blocks of a user's
+   list, which it releases. `value` 0: the list is discarded. */
 static void vd__list_assign_value(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
@@ -21337,8 +21324,8 @@ static void vd__list_assign_value(vd_list *l, uint64_t value) {
     }
 }
 
-/* Stores the timeline values of other queues that the next submission must wait for in `out`, without those that are
-   reached or that an earlier submission waited for, and completes them if they are suspended. Returns their number. */
+/* Stores the values of other queues that the next submission must wait for, and completes their submissions. Omits
+   values that are reached or that an earlier submission waited for. Returns their number. */
 static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < q->device->queue_count && q->device->queue_count > 1; i++) {
@@ -21355,14 +21342,13 @@ static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     return count;
 }
 
-/* Returns whether submissions to a queue are captured into a CUDA graph of the user. */
+/* Returns whether the user is capturing the queue's stream into a CUDA graph. */
 static bool vd__queue_captures(const vd__queue *q) {
     return VD__UNLIKELY(q->device->can_capture) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
 }
 
-/* Fails if the queue's stream is being captured and the list has commands that a graph of the user cannot repeat:
-   transfers through staging memory, which has another use when the graph is launched; kernels that print; scopes;
-   indirect dispatches. */
+/* Fails if the queue's stream is being captured and the list has commands that a CUDA graph cannot repeat. Staging
+   memory, for instance, has other contents when the graph is launched. */
 static vd_result vd__capture_check(const vd_list *l) {
     const vd__recording *recording = l->recording;
     if (VD__LIKELY(!l->staged_bytes && !l->output && !recording->timestamps && !recording->indirect)
@@ -21374,13 +21360,11 @@ static vd_result vd__capture_check(const vd_list *l) {
                     : "transfers through staging memory (writes, reads, fills without whole words)");
 }
 
-/* Called when the recording of a list with timestamps is submitted. Open scopes end in a later recording. */
 static void vd__profile_submit(vd_list *l) {
     l->recording->submitted_ns = vd__time_ns();
-    for (uint32_t i = 0; i < l->scope_count; i++) l->scopes[i].index = VD__NONE;
+    for (uint32_t i = 0; i < l->scope_count; i++) l->scopes[i].index = VD__NONE; /* they end in a later recording */
 }
 
-/* Completes the list's recording. */
 static vd_result vd__list_end_recording(vd_list *l) {
     const vd__backend *backend = l->ctx->driver.backend;
     vd__commands *c = &l->recording->commands;
@@ -21388,8 +21372,8 @@ static vd_result vd__list_end_recording(vd_list *l) {
     return backend->commands_end(l->device, c);
 }
 
-/* Submits the list's recording if r is VD_OK; otherwise the submission counts as failed with r. In both cases it has a
-   timeline value, which becomes q->submitted. Returns whether it succeeded or is pending. */
+/* Submits the list's recording or, if r is a failure, only a timeline value that fails with r. Returns whether the
+   submission succeeded or is pending. */
 static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = l->queue;
     uint64_t value = q->submitted + 1;
@@ -21415,7 +21399,6 @@ static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *ch
     return !r;
 }
 
-/* Submits the list's recording, which is reused when the submission has completed. */
 static void vd__list_submit_recording(vd_list *l) {
     vd__recording *recording = l->recording;
     vd__list_send(l, vd__list_end_recording(l), NULL, 0);
@@ -21431,7 +21414,7 @@ static void vd__list_submit_recording(vd_list *l) {
 
 static VD__NOINLINE void vd__list_rest(vd_list *l);
 
-/* Submits the open batch, if it has commands. The caller holds the queue's lock, and calls vd__queue_unlock. */
+/* Submits the open batch, if it has commands. The caller completes the submission, with vd__queue_unlock. */
 static VD__NOINLINE void vd__queue_send(vd__queue *q) {
     if (!q->open_batch.recording) return;
     if (VD__UNLIKELY(q->open_batch.layout_count)) vd__list_rest(&q->open_batch);
@@ -21439,14 +21422,14 @@ static VD__NOINLINE void vd__queue_send(vd__queue *q) {
     vd__list_submit_recording(&q->open_batch);
 }
 
-/* Submits the open batch if `value` belongs to it. The caller holds the queue's lock, which may be released meanwhile,
-   and afterwards calls vd__queue_complete. */
+/* Submits the open batch if `value` belongs to it. May release the queue's lock meanwhile. The caller calls
+   vd__queue_complete. */
 static void vd__queue_send_value(vd__queue *q, uint64_t value) {
     if (value > q->submitted) vd__queue_settle(q);
     if (value > q->submitted) vd__queue_send(q);
 }
 
-/* The same as vd__queue_send in the middle of a call, which does not call vd__queue_unlock. */
+/* Like vd__queue_send, for the middle of a command: also completes the submission, unless another thread does. */
 static void vd__queue_flush(vd__queue *q) {
     bool served = q->pending != NULL;
     vd__queue_send(q);
@@ -21457,12 +21440,10 @@ VD__SMALL_END
 
 /* ---- lists ---- */
 
-/* Locks the queue of an open batch, which several threads may use. A user's list is externally synchronised. */
 static inline void vd__list_lock(vd_list *l) {
     if (l->immediate) vd__mutex_lock(l->queue->lock);
 }
 
-/* Submits the open batch, and unlocks its queue. */
 static VD__NOINLINE void vd__list_unlock_full(vd_list *l) {
     vd__queue_settle(l->queue);
     vd__queue_send(l->queue);
@@ -21486,15 +21467,15 @@ static inline void vd__api_end(vd_context *ctx) {
     if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
 }
 
-/* Called at the end of a public function, after its last use of the context, without any lock. Makes pending callbacks.
-   Adds the call to a failure and, in debug mode, logs it. `ctx` may be NULL if r is a failure. Returns r. */
+/* Ends a public function: makes pending callbacks, which may use the library, so no lock may be held. Adds the call to
+   a failure and, in debug mode, logs it. `ctx` may be NULL if r is a failure. Returns r. */
 static inline vd_result vd__call_end(vd_context *ctx, const char *call, vd_result r) {
     if (VD__UNLIKELY(r)) vd__call_failed(ctx, call, r);
     else vd__api_end(ctx);
     return r;
 }
 
-/* vd__call_failed for a list that accepts no commands. The list may be NULL. */
+/* vd__call_failed for a list that may be NULL. */
 static VD__COLD vd_result vd__list_refused(const vd_list *l, const char *call, vd_result r) {
     return vd__call_failed(l ? l->ctx : NULL, call, r);
 }
@@ -21526,8 +21507,7 @@ static inline vd_result vd__list_check(const vd_list *l) {
     return vd__list_check_command(l, NULL);
 }
 
-/* Ends an API call that failed to record: adds the call to the error, and keeps the error in a user's list if it is the
-   first. */
+/* vd__call_failed for a command. A user's list keeps its first error. */
 static VD__COLD vd_result vd__list_fail_call(vd_list *l, const char *call, vd_result r) {
     vd__error_default_call(r, call);
     vd__last_error.immediate = l->immediate;
@@ -21539,7 +21519,7 @@ static VD__COLD vd_result vd__list_fail_call(vd_list *l, const char *call, vd_re
     return vd__call_failed(l->ctx, call, r);
 }
 
-/* Called at the end of a public function that records. */
+/* vd__call_end for a command. */
 static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_result r) {
     if (VD__UNLIKELY(r)) return vd__list_fail_call(l, call, r);
     vd__api_end(l->ctx);
@@ -21548,8 +21528,7 @@ static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_resul
 
 VD__SMALL
 
-/* Called at the beginning of a public function that records under the lock of the list. Checks the list and locks it;
-   on failure, the call has ended. */
+/* Begins a public function that records: checks and locks the list. On failure, the call has ended. */
 static vd_result vd__list_enter(vd_list *l, const char *call) {
     vd_result r = vd__list_check(l);
     if (r) return vd__list_refused(l, call, r);
@@ -21557,7 +21536,7 @@ static vd_result vd__list_enter(vd_list *l, const char *call) {
     return VD_OK;
 }
 
-/* Unlocks a list after vd__list_enter, and ends the public function. */
+/* Ends a public function that began with vd__list_enter. */
 static vd_result vd__list_leave(vd_list *l, const char *call, vd_result r) {
     vd__list_unlock(l);
     return vd__list_end_call(l, call, r);
@@ -21565,8 +21544,7 @@ static vd_result vd__list_leave(vd_list *l, const char *call, vd_result r) {
 
 VD__SMALL_END
 
-/* Begins l->recording. The caller holds the lock of an immediate list's queue; for other lists it is locked here,
-   because all lists of a queue share its recordings. */
+/* Begins l->recording. All lists of a queue share its recordings, so the queue is locked for a user's list too. */
 static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
     if (!l->immediate) vd__mutex_lock(q->lock);
@@ -21575,7 +21553,7 @@ static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     return r;
 }
 
-/* Records a barrier between pipeline stages (VD__STAGE_ bits) after all recorded accesses. */
+/* Records a barrier between stages (VD__STAGE_ bits) and the pending layout transitions. */
 static VD__NOINLINE void vd__list_barrier_between(vd_list *l, uint32_t from, uint32_t to) {
     vd__hazards *h = &l->hazards;
     l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, from, to, l->transitions,
@@ -21591,18 +21569,17 @@ static VD__NOINLINE void vd__list_barrier_between(vd_list *l, uint32_t from, uin
     vd__hazards_clear(h);
 }
 
-/* Records a barrier after all recorded accesses. Its second scope includes all stages, not only that of the next
-   command, because it also orders later commands. In a user's list, the first scope of the first barrier includes all
-   stages too, because it also orders the list after earlier submissions: vd__list_order compares only the accesses
-   before the first barrier of a list with those of the queue. */
+/* Records a barrier after all recorded accesses. Its second scope has all stages, because it orders all later commands,
+   not only the next. The first barrier of a user's list has all stages in its first scope, because it also orders the
+   list after earlier submissions: vd__list_order compares only the accesses before it with those of the queue. */
 static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     uint32_t stages = (l->immediate || l->has_barrier) && l->hazards.stages ? l->hazards.stages
                                                                             : (uint32_t)VD__STAGES_ALL;
     vd__list_barrier_between(l, stages, VD__STAGES_ALL);
 }
 
-/* Makes a queue's next submission wait for a value of another queue of its device. Submits the other queue's open batch
-   if the value belongs to it. */
+/* Makes a queue's next submission wait for a value of another queue of its device, and submits that queue's open batch
+   if it has the value. */
 static void vd__queue_add_wait(vd__queue *q, uint32_t other, uint64_t value) {
     vd__queue *o = &q->context_device->queues[other];
     if (value > o->submitted) vd__queue_flush(o);
@@ -21617,7 +21594,7 @@ static VD__NOINLINE void vd__queue_add_waits(vd__queue *q, const vd__storage *s,
     }
 }
 
-/* Records that a queue's next submission uses a storage. */
+/* Called when a command of the queue's next submission uses a storage. */
 static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) {
     if (VD__UNLIKELY(q->device->queue_count > 1)) vd__queue_add_waits(q, s, written);
     s->last_use[q->index] = q->submitted + 1;
@@ -21629,8 +21606,7 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
 static VD__NOINLINE void vd__profile_command_begin(vd_list *l, const char *name);
 static VD__NOINLINE void vd__profile_command_end(vd_list *l);
 
-/* vd__command_begin and vd__command_end are called before and after the driver's part of a command, which follows its
-   barrier. If VKDISPATCH_PROFILE is set, they make that part a scope. */
+/* vd__command_begin and vd__command_end make a command, without its barrier, a scope if VKDISPATCH_PROFILE is set. */
 static inline void vd__command_begin(vd_list *l, const char *name) {
     if (VD__UNLIKELY(l->ctx->profile.automatic != NULL) && !l->graph) vd__profile_command_begin(l, name);
 }
@@ -21639,8 +21615,8 @@ static inline void vd__command_end(vd_list *l) {
     if (VD__UNLIKELY(l->ctx->profile.automatic != NULL) && !l->graph) vd__profile_command_end(l);
 }
 
-/* Ensures that the hazard table has room for the accesses of a command. Records a barrier, which empties the table, if
-   the recorded accesses are unknown or the table would exceed its maximum. */
+/* Ensures that the hazard table has room for `count` accesses. Records a barrier, which empties the table, if the
+   recorded accesses are unknown or would exceed VD__HAZARDS. */
 static VD__NOINLINE vd_result vd__list_reserve_hazards(vd_list *l, uint32_t count) {
     vd__hazards *h = &l->hazards;
     if (!h->limit || h->count + count > VD__HAZARDS) vd__list_barrier(l);
@@ -21653,8 +21629,7 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
 static VD__COLD vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc);
 static void vd__graph_abandon(vd_context *ctx, vd__graph *g);
 
-/* Called before every command: begins a recording if necessary, records a barrier if the accesses conflict with earlier
-   ones, and records the accesses. The caller holds the list's lock. */
+/* Called before every command, with its accesses: records a barrier if they conflict with earlier ones. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__hazards *h = &l->hazards;
     if (VD__UNLIKELY(l->graph != NULL)) return vd__graph_add(l, accesses, count, stage);
@@ -21664,8 +21639,8 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     l->commands++;
     for (uint32_t i = 0, older = h->count; i < count; i++) {
         while (VD__UNLIKELY(!vd__hazards_access(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
-            h->count = older; /* accesses added so far come after the barrier */
-            vd__list_barrier(l); /* can exchange the table for a smaller one */
+            h->count = older; /* the accesses added so far come after the barrier */
+            vd__list_barrier(l); /* may replace the table with a smaller one */
             if (count > h->limit) r = vd__list_reserve_hazards(l, count);
             if (r) return r;
             i = older = 0;
@@ -21683,11 +21658,10 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
 VD__SMALL
 
 /* ---- layouts of images ----
-   Between two submissions every image is in its layout at rest (vd__image_rest). A list can therefore be recorded
-   without knowing which work precedes it. It keeps track of the subresources that its transfers have moved to other
-   layouts, and moves them back before it is submitted. A transition counts as a write. */
+   Between two submissions every image is in its layout at rest (vd__image_rest), so a list can be recorded without
+   knowing which work precedes it. It tracks the subresources that its transfers have moved to other layouts, and moves
+   them back before it is submitted. A transition counts as a write. */
 
-/* Records a barrier that moves all images back to their layout at rest. Called after the last command of a list. */
 static VD__NOINLINE void vd__list_rest(vd_list *l) {
     for (uint32_t i = 0; i < l->layout_count; i++) {
         const vd__layout_range *r = &l->layouts[i];
@@ -21700,7 +21674,7 @@ static VD__NOINLINE void vd__list_rest(vd_list *l) {
     vd__list_barrier(l);
 }
 
-/* Ensures room for `added` more layout ranges, and for the transitions of one access. */
+/* Reserves `added` more layout ranges, and the transitions of one access. */
 static vd_result vd__layouts_reserve(vd_list *l, uint32_t added) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     uint32_t ranges = l->layout_count + added;
@@ -21782,8 +21756,7 @@ static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
     return VD_OK;
 }
 
-/* If some of the accesses are to images in heaps, replaces *accesses with a copy that also contains, for each of these
-   images, an access to its memory in the heap. */
+/* Adds to the accesses, for each image in a heap, one to its memory in the heap. */
 static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint32_t *count) {
     const vd__access *from = *accesses;
     uint32_t added = *count, first = 0;
@@ -21811,8 +21784,7 @@ static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint
     return VD_OK;
 }
 
-/* Like vd__list_command, for commands that access images: first records a barrier with the layout transitions that they
-   need, if any. */
+/* Like vd__list_command, for commands that access images: first records their layout transitions. */
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     const vd__access *all = accesses;
     uint32_t all_count = count;
@@ -21835,8 +21807,8 @@ static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *acce
     return r;
 }
 
-/* Allocates and pins staging memory for a command that the caller records next. In an open batch, waits for earlier
-   submissions if VD__STAGING_LIMIT is reached. No lock may be held. */
+/* Allocates and pins staging memory for the next command. An open batch waits for earlier submissions if
+   VD__STAGING_LIMIT is reached. No lock may be held. */
 static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out) {
     vd__queue *q = l->queue;
     if (l->graph) return vd__graph_stage(l, size, out);
@@ -21870,8 +21842,7 @@ static void vd__staging_range_used(vd_list *l, const vd__staging_range *range, u
 
 /* ---- transfers ---- */
 
-/* The next three functions record a command in the list's recording, after vd__list_command. A list that records a
-   graph has a tape on every backend. */
+/* A list that records a graph has a tape on every backend. */
 static void vd__list_record_copy(vd_list *l, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges,
                                  uint32_t count) {
     vd__commands *c = &l->recording->commands;
@@ -21953,7 +21924,6 @@ static vd_result vd__record_piece(vd_list *l, const vd__buffer *b, const vd__pie
     return VD_OK;
 }
 
-/* Copies rows on the host. */
 static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch,
                           const vd__region *g) {
     for (uint64_t i = 0; i < g->rows; i++) memcpy(to + i * to_pitch, from + i * from_pitch, (size_t)g->row);
@@ -21978,21 +21948,19 @@ static vd_result vd__write_staged(vd_list *l, const vd__buffer *b, const vd__reg
     return r;
 }
 
-/* Returns whether all work that uses a storage is complete, including that of open batches. */
+/* Returns whether no open batch uses a storage, and all submitted work that does is complete. */
 static bool vd__storage_reached(const vd__storage *s) {
     for (uint32_t i = 0; i < s->context_device->device.queue_count; i++)
         if (!vd__queue_reached(&s->context_device->queues[i], s->last_use[i])) return false;
     return true;
 }
 
-/* Returns whether the host writes to a storage directly: it is mapped, no pending work uses it, and the write is not
-   too large for uncached memory. */
 static bool vd__writes_directly(vd_list *l, const vd__storage *s, uint64_t size) {
     return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) &&
            vd__storage_reached(s);
 }
 
-/* Writes host memory to a region of a buffer. The caller of this function and of those below has pinned the buffer. */
+/* Writes host memory to a region of a buffer. No lock may be held. */
 static vd_result vd__write(vd_list *l, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, "", "host ", &g);
@@ -22014,7 +21982,7 @@ static vd_result vd__write_bytes(vd_list *l, const vd__buffer *b, uint64_t offse
                                                                                               &span);
 }
 
-/* Calls the user's function that records commands of the driver. They may use all stages. */
+/* Calls the user's function that records native commands. They may use all stages. */
 static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
@@ -22047,8 +22015,8 @@ static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, 
     for (size_t at = 0; at < count; at += size) memcpy(to + at, value, size < count - at ? size : count - at);
 }
 
-/* Records a fill with a pattern of at most 4 bytes: record_fill for whole words, and copies from `edges`, 8 staged
-   bytes of the pattern, for up to three bytes before and after them. */
+/* Records a fill with a pattern of 4 bytes: record_fill for whole words, and copies for up to three bytes before and
+   after them. `edges`: 8 staged bytes of the pattern. */
 static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__staging_range *edges,
                                   const uint8_t pattern[8]) {
     const vd__memory *memory = &span->storage->memory;
@@ -22142,7 +22110,6 @@ static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *
     return r;
 }
 
-/* Checks the arguments of vd_fill and records the fill. */
 static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint64_t size, const void *value,
                           size_t value_size) {
     static const uint8_t zero[1] = { 0 };
@@ -22166,8 +22133,8 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
     return vd__fill_words(l, &span, words);
 }
 
-/* Returns whether two regions of one memory overlap. If their pitches differ, each counts as one range from its first
-   to its last byte. */
+/* Returns whether two regions of one memory, of the same shape, overlap. If their pitches differ, gaps between rows
+   count too. */
 static bool vd__regions_overlap(const vd__region *a, const vd__region *b) {
     uint64_t low = a->offset < b->offset ? a->offset : b->offset,
              distance = (a->offset > b->offset ? a->offset : b->offset) - low;
@@ -22183,7 +22150,7 @@ static vd_result vd__copy_overlap(const vd__buffer *b, const vd__region *to, con
                     "buffer '%s'", VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset), b->name);
 }
 
-/* Records a copy between two regions. Ignores the buffers in `desc`. The caller holds the list's lock. */
+/* Records a copy of rows. Ignores the buffers in `desc`. */
 static vd_result vd__copy_rows(vd_list *l, const vd__buffer *to, const vd__buffer *from, const vd_copy_desc *desc) {
     vd__region a = { desc->to_offset, 0, desc->rows, desc->to_pitch, desc->from_pitch };
     vd__region b = { desc->from_offset, desc->row_bytes, desc->rows, desc->from_pitch, desc->to_pitch };
@@ -22213,7 +22180,6 @@ static vd_result vd__copy_rows(vd_list *l, const vd__buffer *to, const vd__buffe
     return VD_OK;
 }
 
-/* Finds both buffers and records a copy of rows. The caller holds the list's lock. */
 static vd_result vd__copy(vd_list *l, const vd_copy_desc *desc) {
     const vd__buffer *to = vd__list_buffer(l, desc->to, "target ");
     const vd__buffer *from = to ? vd__list_buffer(l, desc->from, "source ") : NULL;
@@ -22222,7 +22188,7 @@ static vd_result vd__copy(vd_list *l, const vd_copy_desc *desc) {
 
 /* ---- reading ---- */
 
-/* Reads mapped, host-cached memory on the host, after waiting for the timeline value of its last write. */
+/* Copies from mapped memory. `written`: timeline value of its last write. */
 static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, const vd__region *g,
                                  uint8_t *data) {
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
@@ -22231,7 +22197,6 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
     return r;
 }
 
-/* Records and submits the copy of one piece to staging memory. */
 static vd_result vd__read_submit(vd_list *l, const vd__buffer *b, vd__piece *p) {
     vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__region_bytes(&p->region), &p->range);
     if (r) return r;
@@ -22278,7 +22243,7 @@ static vd_result vd__read_staged(vd_list *l, const vd__buffer *b, const vd__regi
     return r;
 }
 
-/* Reads with a copy by the device into the caller's memory, and waits for that copy. */
+/* Reads with a copy by the device into the caller's memory. */
 static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__region *g, uint8_t *data) {
     vd__memory host;
     vd__region rows = *g, host_rows = *g;
@@ -22303,10 +22268,9 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
-/* Returns whether vd__read_by_device is available and the fastest method. `direct`: the host can copy
-   (vd__read_direct). If it cannot, the alternative needs staging memory, which is slower. If it can, that is faster,
-   except for large reads of unfinished results: devices with copies_to_host are CPUs, whose threads are then still
-   running. */
+/* Returns whether vd__read_by_device is available and the fastest method. `direct`: vd__read_direct is available, which
+   is faster except for large reads of unfinished results: devices with copies_to_host are CPUs, whose threads are then
+   still running. */
 static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
     if (!l->device->copies_to_host || !l->immediate) return false;
     if (!direct) return true;
@@ -22315,8 +22279,7 @@ static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const v
                                  span->storage->last_write);
 }
 
-/* Reads a region of a buffer into host memory: with a copy by the device if that is fastest, otherwise directly if the
-   memory is mapped and host-cached, otherwise through staging memory. */
+/* Reads a region of a buffer into host memory. No lock may be held. */
 static vd_result vd__read(vd_list *l, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, "", "host ", &g);
@@ -22345,7 +22308,8 @@ static vd_result vd__read_bytes(vd_list *l, const vd__buffer *b, uint64_t offset
 
 /* ---- mapping ---- */
 
-/* Waits for the work that conflicts with a host access. Submits open batches that contain such work. */
+/* Waits for the work that conflicts with a host access, and submits open batches with such work. No lock may be
+   held. */
 static vd_result vd__storage_wait(vd__storage *s, uint32_t access) {
     vd__context_device *d = s->context_device;
     uint64_t values[VD_MAX_QUEUES];
@@ -22361,7 +22325,6 @@ static vd_result vd__storage_wait(vd__storage *s, uint32_t access) {
     return r;
 }
 
-/* Waits for the work that conflicts with `access`, and counts a mapping. */
 static vd_result vd__map(vd__storage *s, uint32_t access) {
     vd_result r = vd__storage_wait(s, access);
     if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);
@@ -22380,7 +22343,7 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
 
 /* ---- tickets ---- */
 
-/* Creates a ticket for the commands recorded so far. The caller holds the list's lock. */
+/* Creates a ticket for the commands recorded so far. */
 static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *range, uint64_t size, vd_ticket *out) {
     vd_context *ctx = l->ctx;
     vd__mutex_lock(&ctx->lock);
@@ -22401,7 +22364,6 @@ static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *range, uin
     return t ? VD_OK : vd__fail_memory(0);
 }
 
-/* Checks the range and allocates staging memory for it. */
 static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd__piece *p) {
     p->region = vd__region_contiguous(desc->offset, desc->size);
     vd_result r = vd__region_check(b, "", "", &p->region);
@@ -22425,7 +22387,7 @@ static vd_result vd__read_begin(vd_list *l, const vd__buffer *b, const vd_read_d
     return r;
 }
 
-/* Waits for a ticket, which the caller has pinned. */
+/* Waits for a ticket, which the caller has pinned. No lock may be held. */
 static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void **data) {
     vd__queue *q = t->queue;
     vd_result r = VD_OK;
@@ -22472,8 +22434,7 @@ static void vd__dispatch_base(vd__dispatch_state *d, const uint32_t base[3]) {
 
 static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d);
 
-/* Splits a dispatch with more work-groups than one launch can have. The group base of each launch is its first
-   work-group. */
+/* Splits a dispatch with more work-groups than one launch can have. */
 static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d) {
     const uint32_t *limit = l->device->info.limits.max_groups;
     uint32_t whole[3], base[3] = { 0, 0, 0 };
@@ -22488,10 +22449,8 @@ static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d
     return r;
 }
 
-/* Completes the error of a dispatch. The backend has not received the argument block: the next dispatch must pass it
-   again. */
 static VD__COLD vd_result vd__dispatch_failed(vd__dispatch_state *d, vd_result r) {
-    d->last_kernel = 0;
+    d->last_kernel = 0; /* the backend has not received the argument block: the next dispatch must pass it again */
     return vd__error_amend(r, d->kernel ? d->kernel->name : NULL, NULL);
 }
 
@@ -22500,7 +22459,6 @@ static VD__COLD void vd__list_uses_indirect(vd_list *l) {
     vd__atomic_store32(&l->ctx->indirect, 1);
 }
 
-/* Resolves a dispatch, records the barrier that it needs, and records it. The caller holds the list's lock. */
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__dispatch_state *d = l->dispatch;
     if (VD__UNLIKELY(l->graph || desc->threads_slot)) return vd__graph_dispatch(l, desc);
@@ -22525,7 +22483,6 @@ VD__SMALL
 
 /* ---- user lists ---- */
 
-/* Sets the queue for which a list records. */
 static void vd__list_set_queue(vd_list *l, vd__queue *q) {
     l->queue = q;
     l->device = q->device;
@@ -22557,7 +22514,8 @@ static void vd__list_free(vd_list *l) {
     vd__free(allocator, l->first_failure);
 }
 
-/* Opens an unused list, or a new one. Returns NULL if memory runs out. The caller holds the context's lock. */
+/* Opens an unused list, or a new one. Returns NULL if memory runs out. The caller holds the context's lock, not that of
+   the queue. */
 static vd_list *vd__list_acquire(vd_context *ctx, vd__queue *q) {
     vd_list *l = ctx->lists;
     while (l && vd__atomic_load32(&l->state) != VD__LIST_FREE) l = l->next;
@@ -22586,12 +22544,12 @@ static void vd__stats_add(vd_stats *total, const vd_stats *more) {
     total->submissions += more->submissions;
 }
 
-/* Releases the pins of a list. The caller holds the queue's lock, and calls vd__reap when it has released it. */
+/* Releases the pins of a list. The caller calls vd__reap when it has released the queue's lock. */
 static void vd__list_unpin(vd_list *l) {
     uint32_t mask = 2 * l->use_capacity - 1;
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__slot *object = l->uses[i].object;
-        /* empties the table: linear probing places each entry in the run of full slots that begins at its hash slot */
+        /* with linear probing, an entry is in the run of full slots that begins at its hash slot */
         uint32_t slot = vd__list_use_hash(object) & mask;
         for (; l->use_table[slot]; slot = (slot + 1) & mask) l->use_table[slot] = 0;
         if (vd__atomic_add32_seq(&object->pins, UINT32_MAX) != 1 || vd__slot_is_live(object)) continue;
@@ -22616,14 +22574,12 @@ static void vd__debug_list_recycled(const vd_list *l) {
     }
 }
 
-/* Makes a list unused, for the next vd_list_begin. The caller holds the queue's lock. */
 static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__stats_add(&l->queue->open_batch.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
     if (l->output) vd__output_submitted(l, 0);
-    if (l->tickets) vd__list_assign_value(l, l->queue->submitted); /* tickets of vd_list_watch; the list has no
-                                                                      commands */
+    if (l->tickets) vd__list_assign_value(l, l->queue->submitted); /* of vd_list_watch, in a list without commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry_hazards);
     if (ctx->host.debug) vd__debug_list_recycled(l);
@@ -22643,7 +22599,6 @@ static void vd__list_recycle(vd_list *l) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Discards a list. The caller holds the queue's lock. */
 static void vd__list_discard(vd_list *l) {
     vd__queue *q = l->queue;
     for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
@@ -22662,7 +22617,6 @@ static void vd__list_discard(vd_list *l) {
     if (graph) vd__graph_abandon(q->ctx, graph);
 }
 
-/* Records that the next submission uses the objects of a list. */
 static void vd__list_mark_uses(vd_list *l) {
     vd__queue *q = l->queue;
     for (uint32_t i = 0; i < l->use_count; i++) {
@@ -22680,10 +22634,9 @@ static void vd__list_mark_uses(vd_list *l) {
     }
 }
 
-/* Submits the open batch before a list, and prepares the list's submission. The caller calls vd__queue_unlock. The list
-   was recorded independently of the work before it. If its first accesses conflict with that work, a barrier is added:
-   at the end of the batch, or at the start of the list if the batch is empty. `waits`: timeline values of other queues
-   of the device. */
+/* Submits the open batch, and prepares the submission of the list. The list was recorded independently of the work
+   before it: if its first accesses conflict with that work, a barrier is added at the end of the batch or, if that is
+   empty, at the start of the list. `waits`: timeline values of other queues of the device. */
 static void vd__list_order(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (q->open_batch.layout_count && q->open_batch.recording) vd__list_rest(&q->open_batch);
@@ -22705,7 +22658,6 @@ static void vd__list_order(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__hazards_merge(&q->open_batch.hazards, &l->hazards);
 }
 
-/* Submits a list after the open batch. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     if (l->output) {
         vd_result r = vd__output_submit(l);
@@ -22723,20 +22675,18 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
 VD__SMALL_END
 
 // >>images
-/* Images and samplers: creation, checks of boxes, transfers. Layouts are tracked in the room `batch`. */
+/* Images: checks of descs and boxes, transfers, contents at creation. Layouts are tracked in the room `batch`. */
 
 #if VD__HAS_IMAGES
 VD__SMALL
 
-/* Fails if an image is a texel buffer. */
 static vd_result vd__image_refuse_texels(const vd__image *image, const char *which) {
     if (image->range.dim != VD_DIM_BUFFER) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "the %simage '%s' is a texel buffer; use its buffer", which,
                     image->resource.name);
 }
 
-/* Finds and pins an image. Returns NULL and sets the error if the handle is invalid, or if the image is a texel buffer
-   or belongs to a graph. */
+/* Finds and pins an image. Fails for texel buffers and placeholders of graphs. */
 static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
     if (!image) vd__fail_handle(&ctx->images, handle.id, which, "image");
@@ -22752,7 +22702,8 @@ static void vd__image_unpin(vd_context *ctx, vd__image *image) {
     if (image) vd__slot_unpin(ctx, &image->resource.slot);
 }
 
-/* Finds an image for a command and pins it in the list. The caller holds the list's lock. */
+/* Finds an image for a command and pins it in the list. Fails for texel buffers and placeholders of other graphs. The
+   caller holds the list's lock. */
 static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *which, uint32_t *use) {
     vd__image *image = (vd__image *)(void *)vd__pool_find(&l->ctx->images, handle.id);
     if (!image) vd__fail_handle(&l->ctx->images, handle.id, which, "image");
@@ -22765,7 +22716,7 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *which,
 
 /* ---- descs ---- */
 
-/* Sets the extents, and checks that they match the dimension. */
+/* vd__image_extent_check and vd__image_levels_check also set these members of the shape. */
 static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_shape *shape) {
     int rank = vd__dim_axes[shape->dim];
     if (!desc->extent[0]) return vd__fail(VD_ERROR_INVALID, "desc.extent[0] is 0");
@@ -22781,7 +22732,6 @@ static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_sha
     return VD_OK;
 }
 
-/* Sets levels and layers. */
 static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_shape *shape) {
     bool array = shape->dim == VD_DIM_1D_ARRAY || shape->dim == VD_DIM_2D_ARRAY, cube = shape->dim == VD_DIM_CUBE;
     uint32_t longest = shape->extent[0];
@@ -22799,7 +22749,6 @@ static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_sha
     return VD_OK;
 }
 
-/* Checks the shape against the limits of a device. */
 static vd_result vd__image_limits_check(vd__device *dev, const vd__image_shape *shape) {
     const char *format = vd__format_rows[shape->format].name;
     uint32_t missing = shape->usage & ~dev->driver->backend->format_usage(dev, shape->format);
@@ -22834,7 +22783,6 @@ static vd_result vd__fields_check(const vd__field *fields, size_t count) {
     return r;
 }
 
-/* Fails on a backend without images. */
 static vd_result vd__images_supported(const vd_context *ctx) {
     if (ctx->devices->device.has_images) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not support images on device '%s'",
@@ -22848,12 +22796,12 @@ static vd_result vd__format_check(vd_format format) {
 }
 
 #if VD__HAS_DECODER
-/* Returns the format of images that are created with `format` on a device: the same, unless it is a block format that
-   the device lacks; then the one to which blocks are decoded, with components of 8 or 16 bits, or VD_FORMAT_NONE. */
+/* Returns the format of images that are created with `format` on a device. If that is a block format that the device
+   lacks: the one to which blocks are decoded, or VD_FORMAT_NONE. */
 static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     vd_format found = VD_FORMAT_NONE;
-    uint32_t nearest = 100; /* vd__format_distance is smaller for formats of the same kind only */
+    uint32_t nearest = 100; /* vd__format_distance is smaller only for formats of the same kind */
     if (row->block[0] == 1 || dev->driver->backend->format_usage(dev, format) & VD_IMAGE_SAMPLED) return format;
     for (uint32_t i = 1; i < VD_FORMAT_BC1_UNORM; i++) {
         uint32_t distance = vd__format_distance(format, (vd_format)i);
@@ -22867,7 +22815,6 @@ static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
 }
 #endif
 
-/* Sets shape->format and, if a device lacks the block format `format`, shape->blocks. */
 static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_shape *shape) {
     shape->format = format;
 #if VD__HAS_DECODER
@@ -22883,7 +22830,6 @@ static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_sh
 #endif
 }
 
-/* Checks the fields of a sparse image that depend on each other. */
 static vd_result vd__image_sparse_check(const vd_context *ctx, const vd_image_desc *desc) {
     if (desc->dim == VD_DIM_1D || desc->dim == VD_DIM_1D_ARRAY)
         return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but desc.dim is that of a 1-D image, which has no "
@@ -22896,7 +22842,6 @@ static vd_result vd__image_sparse_check(const vd_context *ctx, const vd_image_de
                     "vd_image_bind", desc->data ? "data" : "heap_offset");
 }
 
-/* Checks an image desc against all devices and fills in the shape. */
 static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd__image_shape *shape) {
     vd_result r = vd__images_supported(ctx);
     if (!r) r = vd__format_check(desc->format);
@@ -22929,7 +22874,6 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
 
 /* ---- boxes ---- */
 
-/* Checks one axis of a box and resolves its extent. */
 static vd_result vd__box_axis(const vd__image *image, vd_format format, const char *which, const vd_image_box *box,
                               int axis, vd__image_part *out) {
     uint32_t size = vd__level_extent(&image->shape, out->level, axis), offset = box->offset[axis];
@@ -22947,7 +22891,7 @@ static vd_result vd__box_axis(const vd__image *image, vd_format format, const ch
                     image->resource.name, vd__format_rows[format].name, (unsigned)side);
 }
 
-/* Checks a box, which must consist of blocks of a format, and resolves its defaults. */
+/* Checks a box, in blocks of `format`, and resolves its defaults. */
 static vd_result vd__box_check_blocks(const vd__image *image, vd_format format, const char *which,
                                       const vd_image_box *box, vd__image_part *out) {
     const vd__image_range *range = &image->range;
@@ -22982,7 +22926,7 @@ static uint64_t vd__slices_extent(const vd__slices *g) {
     return (g->slices - 1) * g->slice_pitch + (g->rows - 1) * g->row_pitch + g->row;
 }
 
-/* Computes the slices of a part in a format and resolves the pitches of a transfer. */
+/* Computes the slices of a part in a format, and checks the pitches. */
 static vd_result vd__slices_check(vd_format of, const vd_image_transfer *desc, const vd__image_part *part,
                                   vd__slices *g) {
     const vd__format_row *format = &vd__format_rows[of];
@@ -23007,9 +22951,10 @@ static vd_result vd__slices_check(vd_format of, const vd_image_transfer *desc, c
                     VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows), VD__U(g->slices));
 }
 
-/* ---- commands ---- */
+/* ---- commands ----
+   The caller holds the list's lock, except for vd__blit_prepare. */
 
-/* Sets the memory and the layout of a part on the list's device. Returns the access of a transfer to it. */
+/* Sets the memory and the layout of a part, and returns the access of a transfer to it. */
 static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool written, uint32_t use,
                                   vd__image_part *part) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
@@ -23022,8 +22967,6 @@ static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool
     return a;
 }
 
-/* Records a transfer. The caller of this function and of those up to the section "host memory", except
-   vd__blit_prepare, holds the list's lock. */
 static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32_t count,
                                   const vd__image_command *command) {
     vd_result r = vd__list_images(l, accesses, count, VD__STAGE_TRANSFER);
@@ -23042,7 +22985,6 @@ static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32
     return r;
 }
 
-/* Records a transfer between a box of an image and a buffer. */
 static vd_result vd__copy_image_buffer(vd_list *l, const vd_image_transfer *desc, bool to_image) {
     uint32_t use;
     vd__image_command c;
@@ -23089,8 +23031,7 @@ static vd_result vd__image_pair(vd_list *l, const vd_image_box *to, const vd_ima
     return VD_OK;
 }
 
-/* Fails if source and target have a layer of a level of one image in common, which cannot be in the layouts of a source
-   and of a target at the same time. */
+/* Fails if source and target share a subresource, which cannot be in two layouts at the same time. */
 static vd_result vd__image_overlap_check(const char *name, const vd__access accesses[2]) {
     if (accesses[0].storage != accesses[1].storage || accesses[0].end <= accesses[1].begin
         || accesses[1].end <= accesses[0].begin)
@@ -23099,7 +23040,6 @@ static vd_result vd__image_overlap_check(const char *name, const vd__access acce
                     "buffer or another image", name);
 }
 
-/* Checks and records a copy between images. The caller holds the list's lock. */
 static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_image_box *from) {
     vd__image *images[2];
     vd__access accesses[2];
@@ -23121,8 +23061,7 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
                         "texels or blocks differ in size or kind", from_format->name, images[1]->resource.name,
                         to_format->name, images[0]->resource.name);
     for (int i = 0; i < 3; i++) {
-        /* A block of one format is copied to a block of the other: the extent is converted from texels of the source to
-           texels of the target. Blocks at the edge may be incomplete. */
+        /* a block is copied to a block; those at the edge may be incomplete */
         uint32_t from_side = from_format->block[i], to_side = to_format->block[i];
         uint32_t extent = VD__CEIL_DIV(c.from.extent[i], from_side) * to_side;
         uint32_t to_edge = c.to.extent[i], padded = VD__ALIGN_UP(to_edge, to_side);
@@ -23135,7 +23074,7 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
-/* Fails if images[1] cannot be blitted to images[0] with this filter. Sets *linear to whether the filter is linear. */
+/* Fails if images[1] cannot be blitted to images[0]. VD_FILTER_DEFAULT is linear if the format supports it. */
 static vd_result vd__blit_check(const vd_list *l, vd__image *const images[2], vd_filter filter, bool *linear) {
     bool integer = false;
     *linear = filter != VD_FILTER_NEAREST;
@@ -23163,7 +23102,7 @@ static vd_result vd__blit_check(const vd_list *l, vd__image *const images[2], vd
                     images[0]->resource.name, vd_type_name(vd__format_type_of(images[0]->shape.format)));
 }
 
-/* Creates the kernel that executes blits, if the list's device needs one and has none. No lock may be held. */
+/* Creates the kernel for blits, if the device needs one and has none. No lock may be held. */
 static vd_result vd__blit_prepare(vd_list *l) {
     vd__device *dev = l->device;
     vd__kernel_code code;
@@ -23175,14 +23114,13 @@ static vd_result vd__blit_prepare(vd_list *l) {
     vd_result r = dev->driver->backend->blit_create(dev, &code);
     if (r) return r;
     vd__mutex_lock(&l->ctx->lock);
-    ready = dev->blit.native[0] != 0; /* by another thread in the meantime */
+    ready = dev->blit.native[0] != 0; /* created by another thread in the meantime */
     if (!ready) dev->blit = code;
     vd__mutex_unlock(&l->ctx->lock);
     if (ready) dev->driver->backend->kernel_destroy(dev, &code);
     return VD_OK;
 }
 
-/* Checks and records a blit. The caller holds the list's lock. */
 static vd_result vd__blit_image(vd_list *l, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
     vd__image *images[2];
     vd__access accesses[2];
@@ -23195,7 +23133,7 @@ static vd_result vd__blit_image(vd_list *l, const vd_image_box *to, const vd_ima
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
-/* Clears the levels and layers of an image or view. */
+/* color NULL: clears to zeros. */
 static vd_result vd__clear_image(vd_list *l, const vd__image *image, uint32_t use, const vd_color *color) {
     vd_result r = VD_OK;
     for (uint32_t level = 0; level < image->range.levels && !r; level++) {
@@ -23213,7 +23151,6 @@ static vd_result vd__clear_image(vd_list *l, const vd__image *image, uint32_t us
     return r;
 }
 
-/* Computes every level but the first from the one before. */
 static vd_result vd__generate_mips(vd_list *l, vd_image handle) {
     uint32_t use;
     const vd__image *image = vd__list_image(l, handle, "", &use);
@@ -23240,7 +23177,7 @@ typedef struct vd__image_piece {
     uint64_t slice, slices, row, rows;
 } vd__image_piece;
 
-/* Sets *p to the piece that begins at this slice and row, and advances them. */
+/* Sets *p to the piece that begins at *slice and *row, and advances them. */
 static void vd__image_piece_next(const vd__slices *g, uint64_t *slice, uint64_t *row, vd__image_piece *p) {
     uint64_t rows = VD__STAGING_BYTES / g->row / g->step * g->step, slices = rows / g->rows;
     if (!rows) rows = g->step;
@@ -23263,7 +23200,7 @@ static uint64_t vd__image_piece_bytes(const vd__slices *g, const vd__image_piece
 }
 
 #if VD__HAS_DECODER
-/* Decodes a piece from the caller's memory to staging memory. from NULL: blocks of zeros. */
+/* Decodes a piece of host memory to staging memory. from NULL: blocks of zeros. */
 static void vd__image_piece_decode(const vd__image *image, const vd__image_part *part, const vd__slices *g,
                                    const vd__image_piece *p, const uint8_t *from) {
     const vd__format_row *row = &vd__format_rows[image->shape.blocks];
@@ -23279,8 +23216,8 @@ static void vd__image_piece_decode(const vd__image *image, const vd__image_part 
 }
 #endif
 
-/* Copies a piece from staging memory, which has no gaps, to to_host. If that is NULL, copies from `from` to staging
-   memory, or writes zeros there if that is NULL too. */
+/* Copies a piece of staging memory, which has no gaps, to to_host. If that is NULL, copies from `from` or, if that is
+   NULL too, zeros to staging memory. */
 static void vd__image_piece_copy(const vd__slices *g, const vd__image_piece *p, uint8_t *to_host, const uint8_t *from) {
     uint8_t *staged = vd__staging_range_bytes(&p->range);
     for (uint64_t z = 0; z < p->slices; z++)
@@ -23292,7 +23229,6 @@ static void vd__image_piece_copy(const vd__slices *g, const vd__image_piece *p, 
         }
 }
 
-/* Records the copy of a piece. */
 static vd_result vd__image_piece_record(vd_list *l, const vd__image *image, const vd__image_part *whole,
                                         const vd__slices *g, const vd__image_piece *p, bool to_image) {
     vd__image_command c;
@@ -23350,7 +23286,6 @@ static vd_result vd__image_write(vd_list *l, const vd__image *image, const vd__i
     return r;
 }
 
-/* Records and submits the copy of a piece to staging memory. */
 static vd_result vd__image_piece_submit(vd_list *l, const vd__image *image, const vd__image_part *part,
                                         const vd__slices *g, vd__image_piece *p) {
     vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__image_piece_bytes(g, p), &p->range);
@@ -23375,7 +23310,7 @@ static vd_result vd__image_piece_receive(vd_list *l, const vd__slices *g, const 
     return r;
 }
 
-/* Reads a part into host memory. The device copies up to VD__READ_AHEAD pieces ahead of the host. */
+/* The device copies up to VD__READ_AHEAD pieces ahead of the host. */
 static vd_result vd__image_read(vd_list *l, const vd__image *image, const vd__image_part *part, const vd__slices *g,
                                 uint8_t *data) {
     vd__image_piece pieces[VD__READ_AHEAD];
@@ -23398,8 +23333,7 @@ static vd_result vd__image_read(vd_list *l, const vd__image *image, const vd__im
     return r;
 }
 
-/* Downloads from an image that the caller has pinned, to `out`. If that is NULL, uploads `data`, or zeros if that is
-   NULL too. */
+/* Reads from a pinned image to `out`. If that is NULL, writes `data` or, if that is NULL too, zeros. */
 static vd_result vd__image_transfer(vd_list *l, const vd__image *image, const vd_image_transfer *desc, const void *data,
                                     void *out) {
     vd__image_part part;
@@ -23420,9 +23354,8 @@ static vd_result vd__image_transfer(vd_list *l, const vd__image *image, const vd
 
 /* ---- creation ---- */
 
-/* Makes the contents of an image undefined, by a transition from VD__LAYOUT_UNDEFINED to the layout at rest. It is not
-   delayed until the next access, because a command before that may write to the image's memory in a heap. The caller
-   holds the list's lock. */
+/* Makes the contents of an image undefined: moves it from VD__LAYOUT_UNDEFINED to its layout at rest now, because a
+   later command may use its memory in a heap for another image. The caller holds the list's lock. */
 static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t use) {
     const vd__resource *b = &image->resource;
     vd__storage *s = b->storage + l->queue->context_device->index;
@@ -23433,7 +23366,7 @@ static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t 
     return r ? r : vd__list_images(l, &a, 1, VD__STAGE_TRANSFER);
 }
 
-/* Sets the contents of a new image on the list's device: level 0 to `data` if that is not NULL, and the rest to zeros.
+/* Sets the contents of a new image on the list's device: level 0 to `data`, if that is not NULL, and the rest to zeros.
    In a heap, the rest is undefined. */
 static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const void *data) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
@@ -23457,7 +23390,6 @@ static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const 
     return r;
 }
 
-/* Creates the native views of an image on all devices. */
 static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     vd_result r = VD_OK;
     image->views = vd__storages_allocate(ctx, &image->own_view);
@@ -23476,7 +23408,6 @@ static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     return r;
 }
 
-/* Creates the default samplers of the devices. If a device does not support one, it has no formats that need it. */
 static vd_result vd__default_samplers_create(vd_context *ctx) {
     vd__error saved = vd__last_error;
     vd_sampler_desc desc;
@@ -23487,7 +23418,7 @@ static vd_result vd__default_samplers_create(vd_context *ctx) {
         for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
             uint64_t *sampler = &ctx->devices[i].default_samplers[linear];
             if (!*sampler) r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, &desc, sampler);
-            if (r != VD_ERROR_UNSUPPORTED) continue;
+            if (r != VD_ERROR_UNSUPPORTED) continue; /* then no format needs the sampler */
             vd__last_error = saved;
             r = VD_OK;
         }
@@ -23503,9 +23434,8 @@ static bool vd__format_is_linear(vd_context *ctx, vd_format format) {
     return usage != 0;
 }
 
-/* Sets the levels and layers that an image or view shows, and the members of its resource that depend on them: offset
-   and size are the range of subresources from the first to the last one, for hazard tracking; shape is the value of
-   VD_IMPLICIT_SHAPE. */
+/* Sets the levels and layers of an image or view. The offset and size of its resource are the range of subresources
+   from the first to the last one, for hazard tracking; its shape is the value of VD_IMPLICIT_SHAPE. */
 static void vd__image_set_range(vd__image *image, const vd__image_range *range) {
     vd__resource *b = &image->resource;
     uint32_t layers = image->shape.layers, begin = range->level * layers + range->layer,
@@ -23524,12 +23454,11 @@ VD__SMALL_END
 #endif /* VD__HAS_IMAGES */
 
 // >>windows
-/* Swapchains. The acquired image is a vd__image, so that a present is a transfer like others: a submission returns the
-   image to its layout at rest, in which it is shown. */
+/* Swapchains. The acquired image is a vd__image, so a present is a transfer like others. Its layout at rest is the one
+   in which it is presented. */
 
 VD__SMALL
 
-/* Waits for the last present, and destroys the images. */
 static void vd__swapchain_close(vd__swapchain *s) {
     vd__queue *q = s->queue;
     vd__queue_wait(q, s->last_use, VD_FOREVER);
@@ -23545,8 +23474,8 @@ static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s) {
 }
 
 #if VD__HAS_IMAGES
-enum { VD__PRESENT_TRIES = 8 }; /* attempts of one vd_present: the window may be resized during each */
-#define VD__PRESENT_TIMEOUT_NS 1000000000u /* how long vd_present waits for a free image of the window */
+enum { VD__PRESENT_TRIES = 8 }; /* the window may be resized during each */
+#define VD__PRESENT_TIMEOUT_NS 1000000000u /* of the wait for a free image */
 
 /* Replaces the images with images of the window's current extent. Returns VD_TIMEOUT if that is 0. */
 static vd_result vd__swapchain_open(vd__swapchain *s) {
@@ -23556,7 +23485,6 @@ static vd_result vd__swapchain_open(vd__swapchain *s) {
     return r;
 }
 
-/* Checks the desc of a swapchain, and that the context can have one. */
 static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
     const vd__field fields[] = {
         { "vsync", (int)desc->vsync, VD_VSYNC_OFF }, { "frames", desc->frames, VD_MAX_FRAMES },
@@ -23575,7 +23503,7 @@ static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_d
     return vd__fail(VD_ERROR_INVALID, "desc.%s is 0", desc->window ? "display" : "window");
 }
 
-/* Checks that the context neither has nor opens a swapchain for a window. The caller holds the context's lock. */
+/* Checks that no swapchain uses the window. The caller holds the context's lock. */
 static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
     for (uint32_t i = 0; i < ctx->swapchains.used; i++) {
         const vd__swapchain *s = (const vd__swapchain *)(const void *)vd__pool_slot_at(&ctx->swapchains, i);
@@ -23587,8 +23515,7 @@ static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc
     return VD_OK;
 }
 
-/* Returns a swapchain without a handle in *out, which reserves its window. It uses `name`. *out is NULL after an
-   error. */
+/* Sets *out to a swapchain without a handle, which reserves its window and uses `name`; to NULL on failure. */
 static vd_result vd__swapchain_reserve(vd_context *ctx, const vd_swapchain_desc *desc, char *name,
                                        vd__swapchain **out) {
     vd__mutex_lock(&ctx->lock);
@@ -23607,7 +23534,7 @@ static vd_result vd__swapchain_reserve(vd_context *ctx, const vd_swapchain_desc 
     return r || s ? r : vd__fail_memory(0);
 }
 
-/* Initialises a reserved swapchain and opens its window. On failure the caller frees the swapchain. */
+/* Opens the window of a reserved swapchain. On failure the caller frees the swapchain. */
 static vd_result vd__swapchain_start(vd_context *ctx, vd__swapchain *s) {
     vd__image *image = &s->image;
     s->queue = ctx->devices[0].queues;
@@ -23622,14 +23549,13 @@ static vd_result vd__swapchain_start(vd_context *ctx, vd__swapchain *s) {
     vd_result r = ctx->driver.backend->surface_create(&ctx->devices[0].device, &s->surface);
     if (r) return r;
     r = vd__swapchain_open(s);
-    if (r == VD_TIMEOUT) return VD_OK; /* minimised: opened by a later vd_present */
-    if (!r) return VD_OK;
+    bool minimised = r == VD_TIMEOUT; /* a later vd_present opens it */
+    if (!r || minimised) return VD_OK;
     vd__swapchain_close(s);
     ctx->driver.backend->surface_destroy(&ctx->devices[0].device, &s->surface);
     return r;
 }
 
-/* Creates a swapchain and publishes its handle. */
 static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
     vd_result r = vd__swapchain_check(ctx, desc);
     if (r) return vd__error_amend(r, desc->name, NULL);
@@ -23647,8 +23573,7 @@ static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *de
     return vd__error_amend(r, desc->name, NULL);
 }
 
-/* Waits for the last present of the current frame, replaces the images if they do not fit the window any more, and
-   acquires one of them. */
+/* Waits for the last present of the current frame, and acquires an image. Replaces the images if they are stale. */
 static vd_result vd__swapchain_acquire(vd__swapchain *s) {
     vd__surface *surface = &s->surface;
     vd_result r = vd__queue_wait(s->queue, s->values[surface->frame], VD_FOREVER);
@@ -23688,7 +23613,7 @@ static vd_result vd__present_record(vd_list *l, vd__swapchain *s, vd__image *ima
     return vd__record_image(l, accesses, 2, c);
 }
 
-/* Records, submits and presents. Returns VD_TIMEOUT and sets `stale` if the window was resized in the meantime. */
+/* Records, submits and presents. Returns VD_TIMEOUT and sets surface->stale if the window was resized. */
 static vd_result vd__present_acquired(vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
                                       vd__image_command c) {
     vd__queue *q = s->queue;
@@ -23712,7 +23637,6 @@ static vd_result vd__present_acquired(vd__swapchain *s, vd__image *image, const 
     return r ? r : presented;
 }
 
-/* Checks the box, and whether it can be copied to the window. */
 static vd_result vd__present_check(vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
                                    vd__image_command *c) {
     vd__image *images[2] = { &s->image, image };
@@ -23730,9 +23654,8 @@ static vd_result vd__present_check(vd__swapchain *s, vd__image *image, const vd_
     return r;
 }
 
-/* Called if the driver has shown an image, but reported that it may not fit the window. Replaces the images, and
-   returns whether the window has another extent. Returns false if the images cannot be replaced; the next present tries
-   again. */
+/* Replaces images that may not fit the window. Returns whether the window has another extent; false if the images
+   cannot be replaced, which the next present tries again. */
 static bool vd__swapchain_resized(vd__swapchain *s) {
     vd__error before = vd__last_error;
     uint32_t width = s->surface.shape->extent[0], height = s->surface.shape->extent[1];
@@ -23741,7 +23664,7 @@ static bool vd__swapchain_resized(vd__swapchain *s) {
     return opened && (s->surface.shape->extent[0] != width || s->surface.shape->extent[1] != height);
 }
 
-/* Shows an image. If the window was resized, the swapchain is replaced and the present repeated. */
+/* Presents an image, again if the window was resized meanwhile. */
 static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_present_desc *desc) {
     vd__image_command c;
     vd__surface *surface = &s->surface;
@@ -23767,15 +23690,15 @@ static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_presen
 VD__SMALL_END
 
 // >>profile
-/* Timestamps, scopes and their statistics. Timestamps belong to a recording. They are read when its submission has
-   completed: when the results are requested, or before the recording is used again. */
+/* Timestamps, scopes and their statistics. Timestamps belong to a recording. They are read after its submission has
+   completed: when the results are requested, or before the recording is reused. */
 
 VD__SMALL
 
-/* ---- recording ---- */
+/* ---- recording ----
+   The caller holds the list's lock. */
 
-/* Records a timestamp and sets *index to its index in the list's recording. The caller of this function and of the next
-   ones holds the list's lock. */
+/* Records a timestamp and sets *index to its index in the list's recording. */
 static vd_result vd__timestamp_record(vd_list *l, uint32_t *index) {
     vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
     if (!r)
@@ -23784,7 +23707,6 @@ static vd_result vd__timestamp_record(vd_list *l, uint32_t *index) {
     return r;
 }
 
-/* Adds a scope to the list's recording. */
 static vd_result vd__scope_add(vd_list *l, const vd__scope *scope) {
     vd__recording *r = l->recording;
     void *scopes = r->scopes;
@@ -23796,7 +23718,7 @@ static vd_result vd__scope_add(vd_list *l, const vd__scope *scope) {
     return VD_OK;
 }
 
-/* Sets name and number of a new scope. The names of a context are kept, so that scopes only allocate at first use. */
+/* Sets name and number of a new scope. The context keeps the names, so that later scopes do not allocate. */
 static vd_result vd__scope_name_find(vd_context *ctx, vd__scope_name *parent, const char *name, vd__scope *out) {
     vd__mutex_lock(&ctx->lock);
     vd__scope_name *n = parent->child;
@@ -23826,7 +23748,6 @@ static vd_result vd__scope_open(vd_list *l, const char *name, vd__scope *scope) 
 static vd_result vd__graph_scope_begin(vd_list *l, const char *name);
 static void vd__graph_scope_end(vd_list *l);
 
-/* Begins a scope of the user. The caller holds the list's lock. */
 static vd_result vd__scope_begin(vd_list *l, const char *name) {
     vd__scope scope;
     if (!name) return vd__fail(VD_ERROR_INVALID, "name is NULL");
@@ -23846,7 +23767,6 @@ static vd_result vd__scope_begin(vd_list *l, const char *name) {
     return VD_OK;
 }
 
-/* Ends the innermost scope of the user. The caller holds the list's lock. */
 static vd_result vd__scope_end(vd_list *l) {
     uint32_t depth = l->scope_count, end;
     if (!depth) return vd__fail(VD_ERROR_INVALID, "the list has no open scope");
@@ -23866,7 +23786,6 @@ static vd_result vd__scope_end(vd_list *l) {
     return r;
 }
 
-/* Fails if a scope of a user's list is open. */
 static vd_result vd__scopes_check(const vd_list *l) {
     if (VD__LIKELY(!l->scope_count || l->immediate)) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "scope '%.80s' of the list has not ended",
@@ -23881,8 +23800,8 @@ static void vd__profile_command_begin(vd_list *l, const char *name) {
     vd__last_error = before;
 }
 
-/* Ends the scope that vd__profile_command_begin began for a command, if it did: the last one of the recording, if it
-   has no end and is not the user's. */
+/* Ends the scope of vd__profile_command_begin, if that began one: it is the last one of the recording, has no end, and
+   is not the user's. */
 static void vd__profile_command_end(vd_list *l) {
     vd__recording *r = l->recording;
     vd__error before = vd__last_error;
@@ -23903,7 +23822,7 @@ static uint64_t vd__tick_extend(uint64_t tick, uint32_t bits, uint64_t expected)
 }
 
 /* Converts the timestamps of a recording, in order, from ticks to nanoseconds. A counter with few bits may have wrapped
-   around since the last recording; the host's clock tells how often. */
+   around since the last recording, so the expected value is computed from the host's clock. */
 static void vd__ticks_convert(vd__context_device *dev, uint64_t submitted_ns, uint32_t count, uint64_t *ticks) {
     const vd_device_info *info = &dev->device.info;
     vd__clock *clock = &dev->clock;
@@ -23916,7 +23835,7 @@ static void vd__ticks_convert(vd__context_device *dev, uint64_t submitted_ns, ui
     clock->ns += (uint64_t)(int64_t)((double)since * info->timestamp_ns);
     clock->ticks = first;
     clock->host_ns = submitted_ns;
-    /* A tick may be a little earlier than the one before it, or later by up to 3/4 of the counter's range. */
+    /* a tick may be earlier than the one before by up to 1/4 of the counter's range, or later by up to 3/4 */
     uint64_t tick = first;
     for (uint32_t i = 0; i < count; i++) {
         tick = vd__tick_extend(ticks[i], info->timestamp_bits, tick + mask / 4);
@@ -23933,7 +23852,6 @@ static void vd__scope_time_push(vd_context *ctx, vd__scope_time **items, uint32_
     if (grown) (*items)[(*count)++] = *time;
 }
 
-/* Adds a finished scope to the statistics and to those that are kept. */
 static void vd__scope_finish(vd_context *ctx, vd__scope_name *n, vd__scope_time *time) {
     vd__profile *p = &ctx->profile;
     if (time->end_ns < time->begin_ns) time->end_ns = time->begin_ns;
@@ -23949,7 +23867,8 @@ static void vd__scope_finish(vd_context *ctx, vd__scope_name *n, vd__scope_time 
     vd__scope_time_push(ctx, &p->times, &p->time_count, &p->time_capacity, time);
 }
 
-/* Keeps a scope of a recording, whose timestamps are in `ns`, as finished or as begun. */
+/* Adds a scope of a recording, whose timestamps are in `ns`, to the profile: as finished or, if it ends in a later
+   recording, as begun. */
 static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t *ns) {
     vd__profile *p = &q->ctx->profile;
     vd__scope_time time = { scope->name, scope->number, scope->parent, 0, 0, (uint32_t)(q - q->ctx->queues) };
@@ -23969,8 +23888,8 @@ static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t 
     vd__scope_finish(q->ctx, scope->name, &time);
 }
 
-/* Reads the timestamps of a recording and adds its scopes to the profile. If that fails, they are lost, and the error
-   of the thread stays as it was. The caller holds the context's lock. */
+/* Reads the timestamps of a recording and adds its scopes to the profile; they are lost if that fails. The caller holds
+   the context's lock. */
 static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     vd_context *ctx = q->ctx;
     vd__profile *p = &ctx->profile;
@@ -23985,7 +23904,7 @@ static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     vd__last_error = before;
 }
 
-/* Reads the results in a recording whose submission has completed. The caller holds the queue's lock. */
+/* Reads the results of a recording whose submission has completed. The caller holds the queue's lock. */
 static void vd__recording_collect(vd__queue *q, vd__recording *r) {
     vd__mutex_lock(&q->ctx->lock);
     if (r->timestamps) vd__profile_collect(q, r);
@@ -24016,8 +23935,8 @@ static vd__recording *vd__graphs_oldest(vd__queue *q) {
     return oldest;
 }
 
-/* Reads the results of a queue's completed submissions, in order. The caller holds the queue's lock, so that no graph
-   is destroyed. */
+/* Reads the results of a queue's completed submissions, in order. The caller holds the queue's lock, so no graph is
+   destroyed meanwhile. */
 static void vd__queue_collect(vd__queue *q) {
     vd__recording *next[2] = { q->rings[0].oldest, q->rings[1].oldest };
     for (;;) {
@@ -24072,7 +23991,7 @@ static void vd__text_add(vd__text *t, const char *format, ...) {
     vd__text_put(t, line, length < (int)sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-/* Adds the rows of a name's children, oldest first, and of all names below them. */
+/* Adds the rows of all names below `name`, those of one parent oldest first. */
 static void vd__profile_rows(vd__text *t, const vd__scope_name *name, int depth) {
     const vd__scope_name *last = NULL;
     while (name->child != last) {
@@ -24102,7 +24021,7 @@ static void vd__text_add_json(vd__text *t, const char *name) {
         if (*name == '"' || *name == '\\') escaped[n++] = '\\';
         escaped[n++] = (unsigned char)*name < ' ' ? ' ' : *name;
     }
-    /* cuts at a UTF-8 character boundary, and never between a backslash and what it escapes */
+    /* removes an incomplete UTF-8 character */
     while (*name && n && ((unsigned char)*name & 0xc0) == 0x80 && (unsigned char)escaped[n - 1] >= 0x80) {
         name--;
         n--;
@@ -24110,8 +24029,8 @@ static void vd__text_add_json(vd__text *t, const char *name) {
     vd__text_add(t, "\"%.*s\"", (int)n, escaped);
 }
 
-/* Writes the kept scopes in the trace event format: one process for each device, one thread for each queue, times in
-   microseconds. */
+/* Writes the finished scopes in the Trace Event Format: one process for each device, one thread for each queue, times
+   in microseconds. */
 static void vd__profile_trace(vd_context *ctx, vd__text *t) {
     const vd__profile *p = &ctx->profile;
     vd__mutex_lock(&ctx->lock);
@@ -24146,7 +24065,7 @@ static vd_result vd__text_write(vd__text *t, const char *path) {
     return r;
 }
 
-/* Writes the results that VKDISPATCH_PROFILE requests. The context is being destroyed, and its work is complete. */
+/* Writes the results that VKDISPATCH_PROFILE requests. */
 static void vd__profile_report(vd_context *ctx) {
     const char *path = ctx->profile.automatic;
     size_t length = path ? strlen(path) : 0;
@@ -24161,7 +24080,6 @@ static void vd__profile_report(vd_context *ctx) {
     } else if (vd__text_write(&t, path)) vd__logf(&ctx->host, VD_LOG_WARNING, "%s", vd__error_join());
 }
 
-/* Frees all names below `name`, but not `name` itself: the root is part of the context. */
 static void vd__scope_names_free_below(vd_context *ctx, vd__scope_name *name) {
     while (name->child) {
         vd__scope_name *n = name->child;
@@ -24184,15 +24102,13 @@ VD__SMALL_END
 
 // >>output
 /* Output of printf and assert in kernels. A kernel appends records to the output buffer of its queue (format: room
-   `derived` of vkdispatch_codegen.h). After the last command of a list with such kernels the library copies the
-   buffer to the host and clears it.
+   `derived` of vkdispatch_codegen.h). The last commands of a list with such kernels copy the buffer to the host and
+   clear it. vd__output_poll turns completed copies into messages, which vd__api_end passes to the print callback.
    For hazard tracking, appending counts as reading: kernels that print need no barrier between each other, but the copy
-   needs one after them. vd__output_poll turns completed copies into messages; the print callback is called at the end
-   of the public function that called vd__output_poll. */
+   needs one after them. */
 
 VD__SMALL /* up to vd_immediate in the room `public` */
 
-/* Puts host memory for output back into the free list of its queue. */
 static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
     vd__mutex_lock(&ctx->lock);
     o->next = o->queue->spare_outputs;
@@ -24200,7 +24116,6 @@ static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Allocates host memory for output. */
 static vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
@@ -24213,13 +24128,12 @@ static vd_result vd__output_create(vd__queue *q, vd__output **out) {
     return r;
 }
 
-/* Sets *out to the output buffer of the list's queue. */
 static vd_result vd__output_span(vd_list *l, vd__span *out) {
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
     return vd__span_check(l, b, "", 0, VD_WHOLE, out);
 }
 
-/* Records a fill that sets the header of the output buffer of the list's queue to 0. */
+/* Records a fill of the output buffer's header with 0. */
 static VD__COLD vd_result vd__output_clear(vd_list *l) {
     vd__span span;
     vd_result r = vd__output_span(l, &span);
@@ -24231,8 +24145,7 @@ static VD__COLD vd_result vd__output_clear(vd_list *l) {
     return r;
 }
 
-/* Clears records that an earlier failure left in the output buffer. Called in the open batch, before work that
-   prints. The caller holds the queue's lock. */
+/* Clears records that an earlier failure left in the output buffer. The caller holds the queue's lock. */
 static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     if (!q->output_stale) return VD_OK;
     vd_result r = vd__output_clear(&q->open_batch);
@@ -24240,8 +24153,7 @@ static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     return r;
 }
 
-/* Ensures that the list has host memory for its output. The header there is zero ("no output") until the copy has been
-   executed. For a list that records a graph, only sets vd__graph.prints. */
+/* Ensures that the list has host memory for its output. A graph obtains it when it is submitted. */
 static VD__COLD vd_result vd__output_acquire(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
@@ -24256,7 +24168,7 @@ static VD__COLD vd_result vd__output_acquire(vd_list *l) {
     vd__mutex_unlock(&ctx->lock);
     if (!o) r = vd__output_create(q, &o);
     if (r) return r;
-    memset(o->storage.memory.mapped, 0, 4 * VD__OUTPUT_HEADER_WORDS);
+    memset(o->storage.memory.mapped, 0, 4 * VD__OUTPUT_HEADER_WORDS); /* no output, if the copy is not executed */
     r = vd__storage_sync(&o->storage, 0, 4 * VD__OUTPUT_HEADER_WORDS, false);
     if (r) vd__output_recycle(ctx, o);
     else l->output = o;
@@ -24282,16 +24194,15 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
     return r;
 }
 
-/* Called before submitting a user's list that prints. Submits the open batch first, which may leave records in the
-   buffer if it fails. */
+/* Called before a user's list that prints is submitted. The open batch comes first: if it fails, it may leave records
+   in the buffer. */
 static VD__COLD vd_result vd__output_submit(vd_list *l) {
     if (l->queue->open_batch.output) vd__queue_flush(l->queue);
     vd_result r = vd__output_clear_stale(l->queue);
     return r ? r : vd__output_record(l);
 }
 
-/* Makes the list's output memory wait for its submission, or recycles it. `value`: timeline value of the submission; 0:
-   the list was not submitted. */
+/* `value`: timeline value of the submission; 0: the list was not submitted. */
 static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
@@ -24306,8 +24217,9 @@ static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
 
 /* ---- from records to text ---- */
 
-/* Appends one scalar as text. Returns its number of words in the record. */
-static uint32_t vd__text_add_scalar(vd__text *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
+/* Appends a scalar. Returns its number of words in the record. */
+static uint32_t vd__text_add_scalar(vd__text *line, const char *spec, char letter, vd_type kind,
+                                    const uint32_t *words) {
     char text[1400]; /* 309 digits, a point, 999 decimals */
     uint32_t size = vd__scalar_size(kind), count = size == 8 ? 2 : 1;
     uint64_t bits = count == 2 ? words[0] | (uint64_t)words[1] << 32 : words[0], ones = UINT64_MAX >> (64 - 8 * size);
@@ -24327,7 +24239,6 @@ static uint32_t vd__text_add_scalar(vd__text *line, const char *spec, char lette
     return count;
 }
 
-/* Appends the text of a record: its format with the operands. */
 static VD__COLD void vd__text_add_record(vd__text *line, const vd__format *f, const uint32_t *words) {
     const char *cursor = f->text;
     char spec[24];
@@ -24349,7 +24260,7 @@ static VD__COLD void vd__text_add_record(vd__text *line, const vd__format *f, co
     }
 }
 
-/* Finds a format by its number. Returns NULL if there is none. */
+/* Finds a format by its number, or returns NULL. Sets *kernel to the name of its kernel. */
 static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t number, const char **kernel) {
     vd__mutex_lock(&ctx->lock);
     const vd__formats *f = ctx->formats;
@@ -24377,8 +24288,8 @@ static void vd__output_message(vd_context *ctx, vd__text *line, const char *kern
              (unsigned)id[1], (unsigned)id[2], line->data);
 }
 
-/* Logs a failed assertion and stores it, so that the next vd_flush or vd_wait_idle returns VD_ERROR_ASSERTION. If an
-   earlier one has not been returned yet, keeps that one. `record` is NULL if it did not fit into the output buffer. */
+/* Logs a failed assertion and stores it for the next vd_flush or vd_wait_idle, unless an earlier one has not been
+   returned yet. `record` is NULL if it did not fit into the output buffer. */
 static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record,
                                  uint32_t count) {
     char text[256], where[64] = "", more[32] = "";
@@ -24412,8 +24323,8 @@ static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__for
     vd__mutex_unlock(q->lock);
 }
 
-/* Logs the number of records that did not fit, and the kernels with the lowest and the highest number of a format among
-   them. Kernels store both numbers as maxima, so the lowest is inverted. */
+/* Logs the number of records that did not fit, and the kernels with the lowest and the highest format number among
+   them. Kernels compute both as maxima, so the lowest is inverted. */
 static void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
@@ -24425,7 +24336,7 @@ static void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
              same_kernel ? "" : last, same_kernel ? "" : "' and possibly others", VD__U(ctx->print_bytes));
 }
 
-/* Reads all records of a completed copy, up to the first damaged one. */
+/* Reads the records of a completed copy, up to the first invalid one. */
 static void vd__output_print(vd_context *ctx, vd__output *o) {
     vd__text line = { &ctx->host.allocator, NULL, 0, 0, false };
     const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
@@ -24450,13 +24361,13 @@ static void vd__output_print(vd_context *ctx, vd__output *o) {
     vd__free(&ctx->host.allocator, line.data);
 }
 
-/* Removes and returns the oldest output whose submission is complete, or NULL. */
+/* Removes and returns the first output whose submission is complete, or NULL. */
 static vd__output *vd__output_pop_completed(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__output **link = &ctx->outputs;
     while (*link && (*link)->value > vd__atomic_load64(&(*link)->queue->completed)) link = &(*link)->next;
     vd__output *o = *link;
-    /* atomic, because vd__output_poll compares ctx->outputs with NULL without the lock */
+    /* atomic, because vd__output_poll reads ctx->outputs without the lock */
     if (o) vd__atomic_store_pointer((void **)(void *)link, o->next);
     vd__mutex_unlock(&ctx->lock);
     return o;
@@ -24475,7 +24386,6 @@ static VD__COLD void vd__output_poll(vd_context *ctx) {
 
 /* ---- user callbacks ---- */
 
-/* Calls the release callbacks of imported memory that is no longer in use. */
 static void vd__released_deliver(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__heap_block *b = ctx->pending_releases;
@@ -24492,7 +24402,6 @@ static void vd__released_deliver(vd_context *ctx) {
     }
 }
 
-/* Passes a message to the print or log callback. */
 static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
     vd__callback_frame frame;
     vd__callback_begin(&frame, ctx, "the context", m->kernel ? "print" : vd__callback_log, false);
@@ -24501,7 +24410,6 @@ static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
     vd__callback_end(&frame);
 }
 
-/* Removes and returns the first message, or NULL. */
 static vd__message *vd__message_pop(vd__message_queue *messages) {
     vd__mutex_lock(&messages->lock);
     vd__message *m = messages->first;
@@ -24512,7 +24420,6 @@ static vd__message *vd__message_pop(vd__message_queue *messages) {
     return m;
 }
 
-/* Logs the number of messages that were dropped since the last report. */
 static void vd__report_dropped_messages(vd_context *ctx) {
     vd__message_queue *messages = &ctx->messages;
     vd__mutex_lock(&messages->lock);
@@ -24526,8 +24433,7 @@ static void vd__report_dropped_messages(vd_context *ctx) {
                  (unsigned)count, count == 1 ? " was" : "s were", VD__U(messages->limit));
 }
 
-/* Makes all pending calls of callbacks, one after another. Calls that a callback causes are queued and made after it
-   has returned. Keeps the error of the thread. */
+/* Calls the callbacks that are pending, also those that become pending meanwhile. Callbacks are not nested. */
 static void vd__callbacks_deliver(vd_context *ctx) {
     if (vd__callback_is_running(ctx)) return;
     vd__error saved = vd__last_error;
@@ -24554,7 +24460,7 @@ static bool vd__in_library_call(const vd_context *ctx) {
     return v != NULL;
 }
 
-/* Keeps the text of a failure to create a kernel, for messages about a kernel handle of 0. */
+/* Keeps the error of a failure to create a kernel, for messages about a kernel handle of 0. */
 static void vd__kernel_failure_keep(vd_context *ctx) {
     static const char *const calls[] = { "vd_kernel_create", "vd_kernel_load", "vd_kernel_build" };
     size_t i = 0;
@@ -24589,7 +24495,7 @@ static void vd__unchecked_keep(vd_context *ctx) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Removes the stored failure if it is of this thread, and returns it if it was not checked. Debug mode only. */
+/* Removes the stored failure if it is of this thread, and returns it if it was not checked. */
 static VD__COLD vd_result vd__unchecked_report(vd_context *ctx) {
     vd_result r = VD_OK;
     vd__mutex_lock(&ctx->lock);
@@ -24604,14 +24510,13 @@ static VD__COLD vd_result vd__unchecked_report(vd_context *ctx) {
     return r;
 }
 
-/* Called at the end of a function that waits or submits. Returns r; in debug mode, an unchecked failure of this thread
-   instead of VD_OK. */
+/* Called at the end of a function that waits or submits: in debug mode, replaces VD_OK with an unchecked failure of
+   this thread. */
 static inline vd_result vd__unchecked_result(vd_context *ctx, vd_result r) {
     return VD__UNLIKELY(ctx->host.debug) && !r ? vd__unchecked_report(ctx) : r;
 }
 
-/* In debug mode, logs the error of the thread if it has not been logged. In all modes, stores it if a kernel could not
-   be created. `ctx` may be NULL. */
+/* In debug mode, logs the thread's error, unless it was logged already. `ctx` may be NULL. */
 static VD__COLD void vd__failure_log(vd_context *ctx) {
     bool debug = ctx && ctx->host.debug;
     vd__error saved = vd__last_error;
@@ -24626,8 +24531,7 @@ static VD__COLD void vd__failure_log(vd_context *ctx) {
     if (ctx && debug && saved.immediate) vd__unchecked_keep(ctx);
 }
 
-/* Adds the public function to its failure r, logs the failure in debug mode, and makes pending callbacks. `ctx` may be
-   NULL. Returns r. */
+/* vd__call_end for a failure r. */
 static vd_result vd__call_failed(vd_context *ctx, const char *call, vd_result r) {
     vd__error_default_call(r, call);
     if (r != VD_TIMEOUT && !vd__in_library_call(ctx)) vd__failure_log(ctx);
@@ -24637,7 +24541,7 @@ static vd_result vd__call_failed(vd_context *ctx, const char *call, vd_result r)
 
 /* ---- warnings of debug mode ---- */
 
-/* Warns if a buffer is read that an unsubmitted list writes: the read does not see those writes. */
+/* Warns if a buffer is read that an unsubmitted list writes. */
 static VD__COLD void vd__debug_read(vd_context *ctx, const char *call, const char *object, const vd__buffer *b,
                                     uint32_t device) {
     bool named = object[0] != 0;
@@ -24646,7 +24550,6 @@ static VD__COLD void vd__debug_read(vd_context *ctx, const char *call, const cha
                  "submitted; submit that list first", call, named ? " '" : "", object, named ? "'" : "", b->name);
 }
 
-/* Notes that a list of the user writes a buffer. */
 static VD__COLD void vd__debug_written(const vd_list *l, uint64_t id) {
     if (l->immediate) return;
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(l->ctx, &l->ctx->buffers, id);
@@ -24654,7 +24557,7 @@ static VD__COLD void vd__debug_written(const vd_list *l, uint64_t id) {
     vd__buffer_unpin(l->ctx, b);
 }
 
-/* Warns if a submitted list reads a buffer that another unsubmitted list writes. */
+/* Warns if a submitted list reads a buffer that another, unsubmitted list writes. */
 static VD__COLD void vd__debug_submit(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         const vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
@@ -24675,8 +24578,8 @@ static void vd__debug_axes(vd_context *ctx, const vd__kernel *k, const vd_dispat
     }
 }
 
-/* Slow path of vd__list_check_command for a dispatch. Logs the warnings of debug mode; the dispatch itself checks its
-   arguments. */
+/* Slow path of vd__list_check_command for a dispatch: also logs the warnings of debug mode. Ignores invalid arguments,
+   which the dispatch itself checks. */
 static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *desc) {
     vd_context *ctx = l->ctx;
     const vd__callback_frame *frame = vd__callback_frames;
@@ -24700,7 +24603,7 @@ static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *de
     return VD_OK;
 }
 
-/* Warns of a kernel without effect. Checks of indices do not count as an effect. */
+/* Warns of a kernel without effect. Index checks do not count. */
 static void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const vd_kernel_desc *desc) {
     bool works = false;
     for (int i = 0; k->first_format && i < desc->format_count; i++)
@@ -24713,7 +24616,6 @@ static void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const v
 
 /* ---- output buffers and formats ---- */
 
-/* Creates the output buffers of all queues that have none. */
 static vd_result vd__output_create_buffers(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) {
@@ -24745,7 +24647,7 @@ static vd_result vd__output_create_buffers(vd_context *ctx) {
     return r;
 }
 
-/* Turns pending output into messages and frees all output memory. Called before vd__context_discard_objects. */
+/* Turns pending output into messages, and frees all output memory. */
 static void vd__output_free(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
@@ -24771,7 +24673,6 @@ static bool vd__formats_equal(const vd__formats *f, const vd_kernel_desc *desc) 
     return true;
 }
 
-/* Copies name and formats of a desc in one allocation. Returns NULL if memory runs out. */
 static vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
     size_t count = (size_t)desc->format_count, text = strlen(desc->name) + 1;
     for (size_t i = 0; i < count; i++) text += strlen(desc->formats[i]) + 1;
@@ -24793,8 +24694,8 @@ static vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc
     return f;
 }
 
-/* Registers the formats of a kernel. Sets *out to the number of the first one, or to 0 if the kernel does not print.
-   Kernels with equal names and formats share them. */
+/* Registers the formats of a kernel. Sets *out to the number of the first one; 0: the kernel does not print. Kernels
+   with equal names and formats share numbers. */
 static vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
     bool prints = false;
     *out = 0;
@@ -24827,17 +24728,17 @@ static void vd__formats_free(vd_context *ctx) {
 // >>graphs
 /* Graphs. The list of vd_graph_begin records into a tape, on every backend, and keeps the accesses of each command. A
    command has level 1 + the highest level of the earlier commands that it conflicts with. The backend's recording has
-   the commands in the order of their levels, with one barrier between two levels: the longest chain of conflicts needs
-   that many, so no order has fewer.
-   A recording is made for one choice of buffers, numbers of threads and instances, and kept for the next submission
-   with the same choice. Values are changed in the argument blocks of a recording (vd__argument_change).
-   Between two submissions a graph pins nothing: it keeps the handles of its objects and compares them under the queue's
-   lock, which the functions that destroy objects lock too. */
+   the commands in the order of their levels, with one barrier between two levels. No order needs fewer barriers: the
+   longest chain of conflicts has that many.
+   A recording is made for one choice of buffers, numbers of threads and instances, and kept for later submissions with
+   the same choice. These change values in its argument blocks (vd__argument_change).
+   Between submissions a graph pins nothing: it compares the handles of its objects under the queue's lock, which the
+   functions that destroy objects hold too. */
 
 enum {
-    VD__GRAPH_RECORDINGS = 4,  /* recordings kept, more while they are in flight */
-    VD__GRAPH_MEASURED = 16,   /* from this number of recordings on, a graph with scopes submits one in flight again,
-                                  which overwrites its timestamps */
+    VD__GRAPH_RECORDINGS = 4,  /* maximum of recordings that are kept when they are not in flight */
+    VD__GRAPH_MEASURED = 16,   /* with this many recordings, a graph with scopes submits one that is in flight, and
+                                  overwrites its timestamps */
     VD__GRAPH_INSTANCES = 65536, /* maximum of vd_graph_submit_desc.instances */
     VD__GRAPH_STAGING_BYTES = 64 * 1024 /* smallest block of staging memory */
 };
@@ -24870,8 +24771,7 @@ static vd__access *vd__graph_access_at(const vd__graph *g, uint32_t i) {
     return VD__GRAPH_AT(vd__access, g->accesses, i);
 }
 
-/* The next three functions return the end of a command's elements in an array: its accesses, its uses of slots, and its
-   words in the tape. */
+/* The next three functions return the ends of a command's accesses, uses of slots, and words in the tape. */
 static uint32_t vd__graph_access_end(const vd__graph *g, uint32_t command) {
     return command + 1 < g->commands.count ? vd__graph_command_at(g, command + 1)->access : g->accesses.count;
 }
@@ -24887,7 +24787,7 @@ static uint32_t vd__graph_word_end(const vd__graph *g, uint32_t command) {
 
 /* ---- recording ---- */
 
-/* vd__list_command for a list that records a graph. The uses of slots by the command are in g->uses already. */
+/* vd__list_command for a list that records a graph. The command's uses of slots were added before. */
 static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__graph *g = l->graph;
     const vd_allocator *allocator = &l->ctx->host.allocator;
@@ -24940,7 +24840,7 @@ static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_arg
     return NULL;
 }
 
-/* Writes a description of the contents of a slot to `text`, and returns it. */
+/* Describes the contents of a slot for messages. */
 static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type type, bool threads) {
     char name[40];
     const char *what = kind == VD_ARG_IMAGE     ? "an image"
@@ -24953,8 +24853,8 @@ static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type
     return text;
 }
 
-/* Reports a slot that is used with another type or value than before. The type of an image, its format, is not part of
-   the message. */
+/* Fails for a slot that is used with another type or initial value than before. The message omits the format of an
+   image. */
 static vd_result vd__graph_fail_slot(const vd__graph_slot *s, vd_arg_kind kind, vd_type type) {
     char then[64], now[64];
     if (s->kind == kind && (s->type == type || kind == VD_ARG_IMAGE))
@@ -24966,7 +24866,7 @@ static vd_result vd__graph_fail_slot(const vd__graph_slot *s, vd_arg_kind kind, 
                     vd__graph_kind_print(now, kind, type, false));
 }
 
-/* Records that the next command of a list uses a slot. */
+/* Adds a use of a slot by the next command. */
 static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset) {
     vd__graph_use *use = (vd__graph_use *)vd__array_add(vd__graph_allocator(g), &g->uses, 1, sizeof *use);
     if (!use) return vd__fail_memory(0);
@@ -24975,9 +24875,8 @@ static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset)
     return VD_OK;
 }
 
-/* Adds a use of value slot `name` to the next command: `size` bytes at `offset` of the command's argument block, or the
-   command's number of threads if offset is VD__NONE. Creates the slot if there is none of this name; otherwise its
-   type, size and initial value must be equal. */
+/* Adds a use of value slot `name` by the next command: `size` bytes at `offset` of its argument block; VD__NONE: its
+   number of threads. Creates the slot, or checks that it has the same type, size and initial value. */
 static vd_result vd__graph_value_slot(vd_list *l, const char *name, vd_type type, uint32_t size, const void *value,
                                       uint32_t offset) {
     vd__graph *g = l->graph;
@@ -25001,7 +24900,7 @@ static vd_result vd__graph_value_slot(vd_list *l, const char *name, vd_type type
     return vd__graph_use_add(g, index, offset);
 }
 
-/* Records that the next command of a list binds the sampler in a slot. */
+/* Adds a use of a sampler slot by the next command. */
 static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t sampler, uint32_t binding) {
     vd__graph *g = l->graph;
     uint32_t index = 0;
@@ -25017,7 +24916,6 @@ static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t s
     return vd__graph_use_add(g, index, binding);
 }
 
-/* Records that the next dispatch obtains its number of threads from a slot. */
 static vd_result vd__graph_threads(vd_list *l, const vd_dispatch_desc *desc) {
     const vd__dispatch_state *d = l->dispatch;
     bool axes = desc->threads[1] > 1 || desc->threads[2] > 1;
@@ -25047,7 +24945,7 @@ static vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     return r ? vd__dispatch_failed(d, r) : VD_OK;
 }
 
-/* vd__staging_reserve for a list that records a graph, which keeps the memory. */
+/* vd__staging_reserve for a list that records a graph. The graph owns the memory. */
 static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *out) {
     vd__graph *g = l->graph;
     if (!g->staging || !vd__staging_fits(g->staging, size)) {
@@ -25062,7 +24960,7 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
     return VD_OK;
 }
 
-/* Completes the placeholder of an image slot: it has the properties of `model`, but no native objects. */
+/* Completes the placeholder of an image slot. It has no native views. */
 static void vd__graph_placeholder_image(vd__image *to, const vd__image *model, uint32_t device) {
     to->shape = model->shape;
     to->range = model->range;
@@ -25071,7 +24969,8 @@ static void vd__graph_placeholder_image(vd__image *to, const vd__image *model, u
     to->resource.storage[device].memory.native[1] = (uintptr_t)&to->shape;
 }
 
-/* Creates the resource that commands use for a slot or for a transient buffer. Its properties are those of `model`. */
+/* Creates the placeholder: the resource that commands use for a slot or for a transient buffer. Its properties are
+   those of `model`. */
 static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char *name, const vd__buffer *model) {
     vd_context *ctx = l->ctx;
     uint32_t device = l->queue->context_device->index;
@@ -25112,8 +25011,8 @@ static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char
     return vd__fail_memory(0);
 }
 
-/* Sets *out to the placeholder of slot `name`. Creates the slot, with b as its initial buffer or image, if there is
-   none of this name; otherwise b must be the initial one. */
+/* Sets *out to the placeholder of slot `name`. Creates the slot with b as its initial buffer or image, or checks that
+   it has the same. */
 static vd_result vd__graph_resource_slot(vd_list *l, const char *name, vd__resource *b, vd__resource **out) {
     vd__graph *g = l->graph;
     uint64_t id = vd__atomic_load64(&b->slot.id);
@@ -25146,7 +25045,7 @@ static vd_result vd__graph_resource_slot(vd_list *l, const char *name, vd__resou
 
 /* ---- scopes ---- */
 
-/* Appends a scope. parent: 1 + index; 0: none. Its commands are [begin, end). end: VD__NONE while the scope is open. */
+/* Appends a scope with the commands [begin, end); end is VD__NONE while it is open. parent: 1 + index; 0: none. */
 static vd_result vd__graph_scope_add(vd__graph *g, const char *name, uint32_t parent, uint32_t begin, uint32_t end) {
     vd__profile *p = &g->queue->ctx->profile;
     vd__scope found;
@@ -25173,8 +25072,8 @@ static vd_result vd__graph_scope_begin(vd_list *l, const char *name) {
     return VD_OK;
 }
 
-/* Ends the innermost open scope, and removes it if it has no commands. It is then the last element of g->scopes,
-   because the scopes inside of it were empty and have been removed. */
+/* Ends the innermost open scope. If it has no commands, it is removed, like the scopes inside of it before: so it is
+   the last one of g->scopes. */
 static void vd__graph_scope_end(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_scope *s = vd__graph_scope_at(g, (uint32_t)l->scopes[--l->scope_count].number - 1);
@@ -25188,8 +25087,7 @@ static vd__pool *vd__graph_slot_pool(vd_context *ctx, const vd__graph_slot *s) {
     return s->kind == VD_ARG_IMAGE ? &ctx->images : &ctx->buffers;
 }
 
-/* Destroys the placeholders and transient buffers. The caller holds the locks of all devices, or the graph was never
-   published. */
+/* Destroys the placeholders. The caller holds the locks of all devices, or the graph was never published. */
 static void vd__graph_destroy_buffers(vd_context *ctx, const vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         const vd__graph_slot *s = vd__graph_slot_at(g, i);
@@ -25207,7 +25105,7 @@ static void vd__graph_memory_free(vd_context *ctx, vd__staging *s) {
     }
 }
 
-/* Destroys a recording that is not in flight, after reading its results. */
+/* Destroys a recording that is not in flight, and reads its results. */
 static void vd__graph_recording_free(vd__graph *g, vd__graph_recording *r) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     const vd__backend *backend = g->queue->ctx->driver.backend;
@@ -25255,7 +25153,6 @@ static const char *vd__graph_name_at(const vd__graph *g, uint32_t offset) {
     return VD__GRAPH_AT(char, g->names, offset);
 }
 
-/* Returns the name of a command for messages. */
 static const char *vd__graph_command_name(const vd__graph *g, uint32_t command) {
     static const char *const names[] = { "dispatch", "copy", "fill", "image transfer" };
     const vd__graph_command *c = vd__graph_command_at(g, command);
@@ -25287,7 +25184,7 @@ static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
     return VD__NONE;
 }
 
-/* Records that the image in a slot is used with a sampler. 0: the default one. */
+/* Sets the initial sampler of an image slot, or checks that it has the same. 0: the default one. */
 static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeholder, uint64_t sampler) {
     vd__graph_slot *s = vd__graph_slot_at(l->graph, vd__graph_slot_of(l->graph, placeholder));
     if (s->combined && s->set_sampler_id != sampler)
@@ -25298,7 +25195,6 @@ static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeho
     return VD_OK;
 }
 
-/* Adds an object that the list has pinned. */
 static vd_result vd__graph_object_add(vd__graph *g, const vd__list_use *use) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     vd__graph_object *o = (vd__graph_object *)vd__array_add(allocator, &g->objects, 1, sizeof *o);
@@ -25324,7 +25220,6 @@ static vd_result vd__graph_object_add(vd__graph *g, const vd__list_use *use) {
     return VD_OK;
 }
 
-/* Returns the first command that uses an object. */
 static uint32_t vd__graph_command_using(const vd__graph *g, uint32_t object) {
     for (uint32_t c = 0; c < g->commands.count; c++) {
         if (vd__graph_command_at(g, c)->kernel == object) return c;
@@ -25334,7 +25229,7 @@ static uint32_t vd__graph_command_using(const vd__graph *g, uint32_t object) {
     return 0;
 }
 
-/* Returns the resource with this handle, which is in a slot. The caller holds the queue's lock. */
+/* The caller holds the queue's lock. */
 static vd__resource *vd__graph_resource_of(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
     return (vd__resource *)(void *)vd__pool_find(vd__graph_slot_pool(g->queue->ctx, s), id);
 }
@@ -25370,8 +25265,8 @@ static vd_result vd__graph_check_objects(const vd__graph *g) {
 
 /* ---- scheduling ---- */
 
-/* Chooses the storage of each object, by `submit_id` of the slots. Each transient buffer counts as a separate storage
-   here. */
+/* Resolves the objects and their accesses for the resources in the slots. Each transient buffer counts as a separate
+   storage here. */
 static vd_result vd__graph_resolve(vd__graph *g) {
     uint32_t device = g->queue->context_device->index;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
@@ -25401,8 +25296,7 @@ static vd_result vd__graph_resolve(vd__graph *g) {
     return VD_OK;
 }
 
-/* Returns the head of the list of a storage's segments, which is 0 if there are none yet. The hash table is at most
-   half full. */
+/* Returns the head of the list of a storage's segments: 1 + index, or 0. The hash table is at most half full. */
 static uint32_t *vd__graph_head_of(vd__graph *g, const vd__storage *storage) {
     uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)storage * 0x9E3779B97F4A7C15u >> 32) & g->head_mask;
     while (g->heads[slot].storage && g->heads[slot].storage != storage) slot = (slot + 1) & g->head_mask;
@@ -25415,8 +25309,8 @@ static uint8_t vd__graph_rest_layout(const vd__access *a) {
     return a->heap || !shape ? a->layout : (uint8_t)vd__image_rest(shape);
 }
 
-/* Returns the lowest level, at least `level`, that a command with this access can have: one above the accesses that
-   conflict with it. If they raise the level, stores one of them in *cause. A change of layout counts as a write. */
+/* Returns `level`, or a higher level if earlier accesses conflict with this one; *cause is then one of them. A layout
+   transition counts as a write. */
 static uint32_t vd__graph_access_level(vd__graph *g, const vd__access *a, uint32_t level, vd__graph_barrier *cause) {
     for (uint32_t i = *vd__graph_head_of(g, a->storage); i;) {
         const vd__graph_segment *s = &g->segments[i - 1];
@@ -25448,7 +25342,7 @@ static vd__graph_segment *vd__graph_segment_insert(vd__graph *g, uint32_t *link,
     return s;
 }
 
-/* Adds an access of a command with this level to the segments. Segments are split at its ends. */
+/* Adds an access to the segments, which are split at its ends. */
 static void vd__graph_access_add(vd__graph *g, const vd__access *a, uint32_t command, uint32_t level) {
     uint32_t *link = vd__graph_head_of(g, a->storage);
     vd__graph_segment none;
@@ -25481,7 +25375,7 @@ static void vd__graph_access_add(vd__graph *g, const vd__access *a, uint32_t com
     }
 }
 
-/* Computes the level of each command, and one cause for each barrier between two levels. */
+/* Computes the level of each command, and a cause for each barrier. */
 static vd_result vd__graph_levels(vd__graph *g) {
     memset(g->heads, 0, (g->head_mask + 1) * sizeof *g->heads);
     g->segment_count = 0;
@@ -25503,7 +25397,7 @@ static vd_result vd__graph_levels(vd__graph *g) {
     return VD_OK;
 }
 
-/* Sorts the commands by level. Those of one level stay in the order of recording. */
+/* Sorts the commands by level (stable counting sort). */
 static void vd__graph_sort(vd__graph *g) {
     memset(g->starts, 0, (g->commands.count + 2) * sizeof *g->starts);
     for (uint32_t c = 0; c < g->commands.count; c++) g->starts[g->levels[c] + 1]++;
@@ -25512,7 +25406,8 @@ static void vd__graph_sort(vd__graph *g) {
     for (uint32_t level = g->level_count + 1; level > 0; level--) g->starts[level] = g->starts[level - 1];
 }
 
-/* Sets the positions of the scopes, and lists them by position: outer scopes begin first and end last. */
+/* Computes the first and last position of each scope, and the scopes that begin and end at each position: outer scopes
+   begin first and end last. */
 static void vd__graph_scopes_place(vd__graph *g) {
     for (uint32_t i = 0; i < g->commands.count; i++) {
         g->positions[g->order[i]] = i;
@@ -25542,7 +25437,7 @@ static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slo
 }
 
 /* Returns the lowest offset at which a transient buffer overlaps no placed one that is in use at the same level.
-   `placed`: 1 + index of the first placed one; the list of them is sorted by offset. 0: none. */
+   `placed`: 1 + index of the first one in the list of placed buffers, which is sorted by offset; 0: none. */
 static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uint64_t align, uint32_t placed) {
     uint64_t offset = 0;
     while (placed) {
@@ -25556,7 +25451,6 @@ static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uin
     return offset;
 }
 
-/* Inserts a placed transient buffer into the list. */
 static void vd__graph_placed_insert(vd__graph *g, uint32_t *placed, vd__graph_slot *s, uint32_t index) {
     while (*placed && vd__graph_slot_at(g, *placed - 1)->memory_offset < s->memory_offset)
         placed = &vd__graph_slot_at(g, *placed - 1)->next_placed;
@@ -25577,7 +25471,7 @@ static uint32_t vd__graph_next_transient(const vd__graph *g) {
     return largest;
 }
 
-/* Assigns memory to the transient buffers, after the levels: sharing memory adds no dependencies. */
+/* Assigns memory to the transient buffers. The levels are computed before, so sharing memory adds no dependencies. */
 static vd_result vd__graph_assign_memory(vd__graph *g) {
     uint64_t limit = g->queue->device->info.limits.binding_alignment, align = limit > 256 ? limit : 256, bytes = 0;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
@@ -25627,7 +25521,7 @@ static void vd__graph_resolve_transients(vd__graph *g) {
     }
 }
 
-/* Returns the index of the argument that contains the buffer or image with this index; 0 if k is NULL. */
+/* Returns the argument that contains the buffer or image with this index; 0 if k is NULL. */
 static uint32_t vd__kernel_arg_of(const vd__kernel *k, uint32_t buffer_index) {
     uint32_t i = k ? (uint32_t)k->arg_count : 1;
     while (--i && (!vd__arg_accesses(&k->args[i]) || k->params[i].buffer_index > buffer_index)) {}
@@ -25659,7 +25553,7 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
     return VD_OK;
 }
 
-/* Computes the order of the commands, for the buffers and images that are in the slots. */
+/* Computes the order of the commands for the resources in the slots. */
 static vd_result vd__graph_schedule(vd__graph *g) {
     vd_result r = vd__graph_resolve(g);
     for (uint32_t c = 0; c < g->commands.count && !r; c++) r = vd__graph_check_overlap(g, c);
@@ -25674,7 +25568,7 @@ static vd_result vd__graph_schedule(vd__graph *g) {
 
 /* ---- recordings of the backend ---- */
 
-/* Adds an argument block that submissions can change to the graph recording `l`. */
+/* Adds an argument block that submissions can change. `l`: the list of a graph recording. */
 static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d) {
     vd__graph_recording *r = (vd__graph_recording *)(void *)l; /* the list is its first member */
     const vd_allocator *allocator = &l->ctx->host.allocator;
@@ -25710,7 +25604,7 @@ static void vd__graph_set_threads(vd__dispatch_state *d, const vd__graph_slot *s
     }
 }
 
-/* Binds the image in the slot of an argument, or of an element of it, or stores its handle in the argument block. */
+/* Binds the image in a slot, or stores its handle in the argument block. */
 static vd_result vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s, vd__dispatch_state *d, int i,
                                      uint32_t element, uint8_t *arguments) {
     vd__context_device *dev = g->queue->context_device;
@@ -25730,7 +25624,6 @@ static vd_result vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s
     return r;
 }
 
-/* Sets a buffer or an image of a launch, if it is in a slot or transient. */
 static vd_result vd__graph_set_buffer(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c, int i,
                                       uint32_t element, uint8_t *arguments) {
     const vd__param *p = &d->kernel->params[i];
@@ -25759,7 +25652,7 @@ static vd_result vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d
 }
 
 /* Sets the values, samplers and numbers of threads of a launch that are in slots. Returns whether submissions can
-   change values in its argument block. */
+   change its argument block. */
 static bool vd__graph_set_values(const vd__graph *g, vd__dispatch_state *d, uint32_t command, uint32_t instance,
                                  uint8_t *arguments) {
     bool values = false;
@@ -25778,7 +25671,7 @@ static bool vd__graph_set_values(const vd__graph *g, vd__dispatch_state *d, uint
     return values;
 }
 
-/* Records a launch of the tape for an instance. `indirect`: the source of its size, or NULL. */
+/* `indirect`: the source of the launch's size, or NULL. */
 static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uint32_t command,
                                        const vd__tape_launch *launch, const vd__indirect *indirect,
                                        uint32_t instance) {
@@ -25821,9 +25714,8 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     return result || !values ? result : vd__graph_block_add(&r->list, d);
 }
 
-/* Returns the memory for a command of the tape that refers to m: if m belongs to a placeholder, the memory of the
-   resource in its slot, otherwise m. *moved is to be added to offsets in m: bytes of buffers, subresources of images.
-   */
+/* Returns the memory of the resource in a slot if m is that of the slot's placeholder; otherwise m. *moved: what to add
+   to offsets in m, in bytes or, for images, in subresources. */
 static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t command, const vd__memory *m,
                                              uint64_t *moved) {
     *moved = 0;
@@ -25836,7 +25728,6 @@ static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t comman
     return m;
 }
 
-/* Replaces a placeholder in a part of a transfer by the image in its slot. */
 static void vd__graph_set_part(const vd__graph *g, uint32_t command, vd__image_part *part) {
     uint64_t moved;
     if (!part->memory) return;
@@ -25847,7 +25738,6 @@ static void vd__graph_set_part(const vd__graph *g, uint32_t command, vd__image_p
     part->layer = index % layers;
 }
 
-/* Records a copy of the tape, with the resources that are in the slots now. */
 static void vd__graph_play_copy(const vd__graph *g, vd__graph_recording *r, uint32_t command,
                                 const vd__tape_copy *copy) {
     vd__copy_range ranges[64];
@@ -25865,7 +25755,7 @@ static void vd__graph_play_copy(const vd__graph *g, vd__graph_recording *r, uint
     }
 }
 
-/* Records a command of the graph, which is any number of commands of the tape, for an instance. */
+/* Records a command of the graph, which can be several commands of the tape, or none. */
 static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t command, uint32_t instance) {
     const vd__tape *tape = &g->recorded.commands.tape;
     uint32_t end = vd__graph_word_end(g, command);
@@ -25901,9 +25791,9 @@ static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t c
     return result;
 }
 
-/* Records the barrier before the commands of a level, with the changes of layouts that they need, and notes their
-   accesses. `separate`: earlier commands of the recording conflict with the level. The first and the last barrier of a
-   recording also order the graph with other submissions. Those between them have the stages of its commands only. */
+/* Records the barrier before a level, with its layout transitions, and adds the accesses of its commands to the
+   hazards. `separate`: the recording has earlier commands. The first and the last barrier of a recording also order it
+   with other submissions, so they have all stages; those between them have only the stages of its commands. */
 static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uint32_t level, bool separate,
                                        bool last) {
     vd_list *l = &r->list;
@@ -25924,7 +25814,7 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
     if (separate || l->transition_count) vd__list_barrier_between(l, stages, stages);
     for (uint32_t i = first; i < end; i++) {
         uint32_t c = g->order[i], a = vd__graph_command_at(g, c)->access, a_end = vd__graph_access_end(g, c);
-        bool fits = vd__hazards_reserve(h, a_end - a); /* no barrier if not: the commands of a level need none */
+        bool fits = vd__hazards_reserve(h, a_end - a);
         for (; a < a_end; a++) {
             const vd__access *access = &g->resolved[a];
             if (fits) vd__hazards_access(h, access->storage->memory.serial, access, 0);
@@ -25936,7 +25826,6 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
     return VD_OK;
 }
 
-/* Empties the list of a recording. */
 static void vd__graph_recording_reset(vd__graph_recording *r) {
     vd_list *l = &r->list;
     vd__hazards_clear(&l->hazards);
@@ -25976,8 +25865,8 @@ static vd_result vd__graph_scopes_mark(const vd__graph *g, vd__graph_recording *
     return result;
 }
 
-/* Lists the objects that a recording uses, and whether it writes them. Transient buffers (slots without a name) are
-   omitted: their memory belongs to the graph. */
+/* Lists the objects that a recording uses, except transient buffers (slots without a name), whose memory belongs to the
+   graph. */
 static void vd__graph_recording_uses(const vd__graph *g, vd__graph_recording *r) {
     vd_list *l = &r->list;
     l->use_count = 0;
@@ -26003,7 +25892,7 @@ static void vd__graph_recording_count(const vd__graph *g, vd__graph_recording *r
     }
 }
 
-/* Records the commands with the wanted buffers, values and numbers of threads. The recording is not in flight. */
+/* Records the commands for the values in the slots. The recording is not in flight. */
 static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t instances) {
     const vd__backend *backend = g->queue->ctx->driver.backend;
     vd_list *l = &r->list;
@@ -26043,7 +25932,6 @@ static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t
     return VD_OK;
 }
 
-/* Creates an empty recording of a graph and prepends it to the graph's list. */
 static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **out) {
     vd_context *ctx = g->queue->ctx;
     const vd_allocator *allocator = &ctx->host.allocator;
@@ -26067,9 +25955,8 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     return result;
 }
 
-/* Returns word `half` (0 or 1) of the state of a slot that is part of a recording: the ids of its resource and sampler,
-   or its numbers of threads; 0 for other values, which submissions replace. A recording can be submitted again if both
-   words of all slots are those with which it was recorded. */
+/* Returns word `half` (0 or 1) of what a recording depends on in a slot: the ids of its resource and sampler, or its
+   numbers of threads. 0 for other values, which submissions can change in a recording. */
 static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
     uint32_t threads[4] = { 0, 0, 0, 0 };
     if (s->kind != VD_ARG_VALUE) return half ? s->submit_sampler_id : s->submit_id;
@@ -26086,8 +25973,8 @@ static bool vd__graph_recording_matches(const vd__graph *g, const vd__graph_reco
     return true;
 }
 
-/* Returns a recording to be replaced: an invalid one that has completed; otherwise the one that was submitted first, if
-   it has completed and there are at least VD__GRAPH_RECORDINGS; otherwise NULL. */
+/* Returns a recording that has completed and can be replaced: an invalid one; otherwise, if there are at least
+   VD__GRAPH_RECORDINGS, the one that was submitted first; otherwise NULL. */
 static vd__graph_recording *vd__graph_recording_oldest(vd__graph *g) {
     vd__graph_recording *oldest = g->recordings;
     uint32_t count = 0;
@@ -26099,8 +25986,8 @@ static vd__graph_recording *vd__graph_recording_oldest(vd__graph *g) {
     return replace ? oldest : NULL;
 }
 
-/* Returns a recording for the wanted state, or NULL. One with timestamps that is in flight is only returned from
-   VD__GRAPH_MEASURED recordings on, because its next submission overwrites the timestamps. */
+/* Returns a recording for the values in the slots, or NULL. One with timestamps that is in flight is returned only if
+   there are VD__GRAPH_MEASURED recordings, because its next submission overwrites the timestamps. */
 static vd__graph_recording *vd__graph_recording_find(const vd__graph *g, uint32_t instances) {
     vd__graph_recording *busy = NULL;
     uint32_t count = 0;
@@ -26112,8 +25999,8 @@ static vd__graph_recording *vd__graph_recording_find(const vd__graph *g, uint32_
     return count < VD__GRAPH_MEASURED ? NULL : busy;
 }
 
-/* Frees the oldest recordings that are not in flight while there are more than VD__GRAPH_RECORDINGS. Leaves one of
-   them, which the caller replaces. */
+/* Frees the oldest completed recordings while there are more than VD__GRAPH_RECORDINGS, but keeps one, which the caller
+   replaces. */
 static void vd__graph_recordings_trim(vd__graph *g) {
     for (;;) {
         vd__graph_recording **oldest = NULL;
@@ -26130,7 +26017,7 @@ static void vd__graph_recordings_trim(vd__graph *g) {
     }
 }
 
-/* Sets *out to a recording for the wanted state. */
+/* Sets *out to a recording for the values in the slots. */
 static vd_result vd__graph_recording_get(vd__graph *g, uint32_t instances, vd__graph_recording **out) {
     *out = vd__graph_recording_find(g, instances);
     if (*out) return VD_OK;
@@ -26144,7 +26031,7 @@ static vd_result vd__graph_recording_get(vd__graph *g, uint32_t instances, vd__g
     return result;
 }
 
-/* Compares the argument blocks of a recording with the wanted values, and stores the changes. Returns their number. */
+/* Stores the changes of argument blocks that the next submission of a recording needs. Returns their number. */
 static uint32_t vd__graph_changes(const vd__graph *g, vd__graph_recording *r) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->blocks.count; i++) {
@@ -26170,7 +26057,7 @@ static uint32_t vd__graph_changes(const vd__graph *g, vd__graph_recording *r) {
 
 /* ---- values of slots ---- */
 
-/* Writes the names of the slots for messages, as many as fit. */
+/* Lists the names of the slots for messages, as many as fit. */
 static const char *vd__graph_slot_list(const vd__graph *g, char text[256]) {
     size_t used = 0;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
@@ -26182,7 +26069,7 @@ static const char *vd__graph_slot_list(const vd__graph *g, char text[256]) {
     return used ? text : "the graph has no slots";
 }
 
-/* Finds a slot by its name. Sets the error and returns NULL if there is none. */
+/* Finds a slot by its name. Returns NULL and sets the error if there is none. */
 static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name) {
     char text[256];
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
@@ -26215,7 +26102,6 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
                     "like the initial buffer", s->name, b->name, VD__U(start & (~start + 1)), VD__U(align));
 }
 
-/* Checks a new image for a slot, like vd__graph_check_buffer. */
 static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
     const vd__image *image = (const vd__image *)(const void *)vd__graph_resource_of(g, s, id),
                     *first = (const vd__image *)(const void *)s->buffer;
@@ -26258,7 +26144,7 @@ static uint64_t vd__graph_sampler_id(const vd_arg *value) {
     return vd__kind_is_image((int)value->kind) && value->from ? ((const vd_sampler *)value->from)->id : 0;
 }
 
-/* Checks a new sampler for a slot, which is a sampler or an image with one. */
+/* Checks a new sampler for a slot of a sampler, or of an image with one. */
 static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
     uint64_t id = vd__graph_sampler_id(value);
     if (s->kind == VD_ARG_IMAGE && !value->from) return VD_OK;
@@ -26279,7 +26165,6 @@ static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slo
                     "does not support (VD_IMAGE_LINEAR)", s->name, sampler->name);
 }
 
-/* Checks the value for a slot. */
 static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
     char then[64], now[64];
     bool buffer = value->kind == VD_ARG_BINDING || value->kind == VD_ARG_ADDRESS;
@@ -26302,7 +26187,6 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
                     vd__graph_kind_print(then, s->kind, s->type, s->threads), what);
 }
 
-/* Checks an element of vd_graph_submit_desc.values, and sets it for this submission. */
 static vd_result vd__graph_submit_value(vd__graph *g, const vd_graph_value *v, uint32_t instances) {
     vd__graph_slot *s = vd__graph_slot_named(g, v->slot);
     vd_result r = s ? vd__graph_check_value(g, s, &v->value) : VD_ERROR_INVALID;
@@ -26338,7 +26222,7 @@ static void vd__graph_use_set_values(vd__graph *g) {
 
 /* ---- end of recording ---- */
 
-/* Allocates the scratch memory of scheduling. */
+/* Allocates the memory for scheduling. */
 static vd_result vd__graph_allocate(vd__graph *g) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     uint32_t commands = g->commands.count, accesses = g->accesses.count, heads = 16;
@@ -26359,8 +26243,7 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     return VD_OK;
 }
 
-/* Completes a graph. Makes the first recording now, so that its errors are reported by vd_graph_end and not by the
-   first submission. */
+/* Completes a graph. Makes the first recording, so that vd_graph_end reports its errors. */
 static vd_result vd__graph_finish(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_recording *first;
@@ -26376,7 +26259,6 @@ static vd_result vd__graph_finish(vd_list *l) {
 
 /* ---- submission ---- */
 
-/* Obtains host memory for the output of kernels that print. */
 static vd_result vd__graph_output_begin(vd__queue *q, vd__output **out) {
     if (q->open_batch.output) vd__queue_flush(q);
     vd_result r = vd__output_acquire(&q->open_batch);
@@ -26385,7 +26267,7 @@ static vd_result vd__graph_output_begin(vd__queue *q, vd__output **out) {
     return r;
 }
 
-/* Copies the output of a submitted graph to the host, in a separate submission. */
+/* Copies the output to the host, in a separate submission. */
 static vd_result vd__graph_output_end(vd__queue *q, vd__output *output) {
     q->open_batch.output = output;
     vd_result r = q->open_batch.recording ? VD_OK : vd__list_begin_recording(&q->open_batch);
@@ -26393,8 +26275,7 @@ static vd_result vd__graph_output_end(vd__queue *q, vd__output *output) {
     return r;
 }
 
-/* Reads the results of a recording's last submission, if it has completed, and prepares the recording for the results
-   of the next one. */
+/* Reads the results of a recording's last submission, and prepares the recording for those of the next one. */
 static void vd__graph_results_begin(vd__graph *g, vd__graph_recording *r) {
     vd_context *ctx = g->queue->ctx;
     if (r->recording.indirect || r->recording.timestamps) vd__queue_collect(g->queue);
@@ -26414,7 +26295,7 @@ static void vd__graph_results_begin(vd__graph *g, vd__graph_recording *r) {
     r->last_number = numbers;
 }
 
-/* Submits a graph. The caller holds the queue's lock. */
+/* The caller holds the queue's lock. */
 static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = g->queue;
     uint32_t instances = desc->instances ? (uint32_t)desc->instances : 1;
@@ -26438,10 +26319,10 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
 }
 
 // >>glslang
-/* GLSL and HLSL, compiled to SPIR-V by glslang. glslang gets one text, in which #include directives are already
-   expanded, because the C interface of version 12 has no callback for included files. HLSL is preprocessed first, so
-   that registers can be replaced with bindings: the C interface shifts bindings by the kind of the resource, but a
-   StructuredBuffer in t0 and a RWStructuredBuffer in u0 are of one kind. */
+/* GLSL and HLSL, compiled to SPIR-V by glslang. #include directives are expanded here, because the C interface of
+   version 12 has no callback for them. HLSL is preprocessed first, and its registers are replaced with bindings: the C
+   interface can shift bindings only by the kind of the resource, but a StructuredBuffer in t0 and a RWStructuredBuffer
+   in u0 are of one kind. */
 
 #if VD__HAS_GLSLANG
 #include <glslang/Include/glslang_c_interface.h>
@@ -26475,7 +26356,7 @@ static void vd__glsl_put(vd__glsl *g, const char *text, size_t length) {
         return;
     }
     vd__text_put(&g->text, text, length);
-    if (g->text.size != end) g->r = vd__fail_memory(length);
+    if (g->text.failed) g->r = vd__fail_memory(length);
 }
 
 static void vd__glsl_puts(vd__glsl *g, const char *text) { vd__glsl_put(g, text, strlen(text)); }
@@ -26498,7 +26379,7 @@ static bool vd__glsl_in_identifier(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* If a line is the directive `name`, returns what follows the name; else NULL. */
+/* Returns the text after the directive `name`, or NULL if the line is not that directive. */
 static const char *vd__glsl_directive(const char *line, const char *name) {
     const char *c = vd__glsl_skip_blanks(line);
     size_t length = strlen(name);
@@ -26507,7 +26388,7 @@ static const char *vd__glsl_directive(const char *line, const char *name) {
     return strncmp(c, name, length) || vd__glsl_in_identifier(c[length]) ? NULL : c + length;
 }
 
-/* Returns the next line. *comment: whether a comment is open at the start of this line; set for the next one. */
+/* Returns the next line. *comment: whether the line begins in a comment; updated. */
 static const char *vd__glsl_next_line(const char *c, bool *comment) {
     bool ends = false;
     for (char quote = 0; *c && *c != '\n'; c++) {
@@ -26523,8 +26404,8 @@ static const char *vd__glsl_next_line(const char *c, bool *comment) {
 
 static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const char *name);
 
-/* Expands an include. text: the rest of the line after the directive. Omits a file that is being included already. A
-   missing file becomes an #error, because the preprocessor may skip the directive. */
+/* Expands an include. text: the rest of the line after the directive. Omits a file that is being included already.
+   Failures become #error, which has no effect if the preprocessor skips the line. */
 static void vd__glsl_include(vd__glsl *g, const char *text, const char *from) {
     const vd_kernel_desc *desc = g->desc;
     char name[256];
@@ -26554,7 +26435,7 @@ static void vd__glsl_include(vd__glsl *g, const char *text, const char *from) {
     g->depth--;
 }
 
-/* Appends a file from a line on, with its includes. */
+/* Appends a text, which begins with this line of file `name`, with its includes. */
 static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const char *name) {
     bool comment = false, expanded = false;
     vd__glsl_put_line(g, name, line);
@@ -26574,8 +26455,8 @@ static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const cha
     vd__glsl_puts(g, "\n");
 }
 
-/* Returns the start of the line after #version, which GLSL requires before all other directives (not checked here), or
-   the start of the code if there is none. Sets *line to the number of the returned line. */
+/* Returns the line after #version, which GLSL requires to be the first directive, or the start of the code if there is
+   none. Sets *line to its number. */
 static const char *vd__glsl_after_version(const char *code, unsigned *line) {
     bool comment = false;
     unsigned count = 1;
@@ -26591,7 +26472,7 @@ static const char *vd__glsl_after_version(const char *code, unsigned *line) {
     return code;
 }
 
-/* Assembles the text that is compiled: #version, macros, code. */
+/* Assembles the text to compile: #version, macros, code. */
 static vd_result vd__glsl_assemble(vd__glsl *g) {
     const vd_kernel_desc *desc = g->desc;
     const char *code = (const char *)desc->code, *rest;
@@ -26650,8 +26531,8 @@ static vd_result vd__glsl_fail(vd_context *ctx, const vd_kernel_desc *desc, cons
     return vd__fail_compile("glslang", NULL, text);
 }
 
-/* Sets the entry point of HLSL. The C interface of glslang has no function for this before version 14.3. With gcc and
-   clang, the C++ method is called by its mangled name then, on the object to which the first member of glslang_shader_t
+/* Sets the entry point of HLSL. Before version 14.3, the C interface of glslang has no function for this: with gcc and
+   clang, calls the C++ method by its mangled name, on the object to which the first member of glslang_shader_t
    points. */
 #if !GLSLANG_VERSION_LESS_THAN(14, 3, 0)
 #define vd__glsl_set_entry glslang_shader_set_entry_point
@@ -26671,7 +26552,6 @@ static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) {
 static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) { (void)shader, (void)name; }
 #endif
 
-/* Returns the settings of glslang for a text. */
 static glslang_input_t vd__glsl_input(const vd__glsl *g, const char *code) {
     bool hlsl = g->desc->code_kind == VD_CODE_HLSL;
     glslang_input_t input;
@@ -26691,7 +26571,7 @@ static glslang_input_t vd__glsl_input(const vd__glsl *g, const char *code) {
     return input;
 }
 
-/* Preprocesses a text. Returns the shader, which the caller deletes, or NULL with the error set. */
+/* Returns the preprocessed shader, which the caller deletes. On failure, returns NULL and sets g->r. */
 static glslang_shader_t *vd__glsl_preprocess(vd__glsl *g, const glslang_input_t *input) {
     glslang_shader_t *shader = glslang_shader_create(input);
     if (!shader) {
@@ -26707,7 +26587,6 @@ static glslang_shader_t *vd__glsl_preprocess(vd__glsl *g, const glslang_input_t 
     return NULL;
 }
 
-/* Replaces the registers in the text by bindings. */
 static vd_result vd__glsl_bind_registers(vd__glsl *g) {
     glslang_input_t input = vd__glsl_input(g, g->text.data);
     glslang_shader_t *shader = vd__glsl_preprocess(g, &input);
@@ -26718,16 +26597,16 @@ static vd_result vd__glsl_bind_registers(vd__glsl *g) {
     return g->r;
 }
 
-/* Returns w if it is the type of a storage image whose format can be removed, otherwise NULL. R32_I and R32_U remain:
-   atomics need them. */
+/* Returns w if it is the type of a storage image whose format can be removed, otherwise NULL. Atomics need R32i and
+   R32ui. */
 static uint32_t *vd__hlsl_storage(uint32_t *w) {
     return (w[0] & 0xffff) == VD__OpTypeImage && w[0] >> 16 > 8 && w[7] == 2 && w[8] != VD__ImageFormatR32i
            && w[8] != VD__ImageFormatR32ui ? w : NULL;
 }
 
-/* HLSL does not state the formats of storage images, so glslang declares formats with 32 bits for each component.
-   Removes these, so that images of other formats can be passed. Keeps those of types that would become equal, and all
-   of them if `features` lacks VD_FEATURE_IMAGE_WRITE or, for modules that load from images, VD_FEATURE_IMAGE_READ.
+/* Removes the formats of storage images. HLSL does not state them, so glslang declares formats with 32 bits for each
+   component, and images of other formats could not be passed. Keeps the formats of types that would become equal, and
+   all of them if `features` lacks VD_FEATURE_IMAGE_WRITE or, for modules that load from images, VD_FEATURE_IMAGE_READ.
    Returns the new number of words; there must be space for 4 more. */
 static size_t vd__hlsl_formats_remove(uint32_t *words, size_t count, uint64_t features) {
     const uint32_t capabilities[4] = { 2u << 16 | VD__OpCapability, VD__CapabilityStorageImageWriteWithoutFormat,
@@ -26753,7 +26632,7 @@ static size_t vd__hlsl_formats_remove(uint32_t *words, size_t count, uint64_t fe
     return count + added;
 }
 
-/* Copies the SPIR-V of a program, and sets the code of the desc to it. */
+/* Sets the code of the desc to a copy of the program's SPIR-V. */
 static vd_result vd__glsl_copy(const vd__glsl *g, glslang_program_t *program, vd_kernel_desc *desc, uint32_t **words) {
     glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
     size_t size = 4 * glslang_program_SPIRV_get_size(program);
@@ -26769,7 +26648,7 @@ static vd_result vd__glsl_copy(const vd__glsl *g, glslang_program_t *program, vd
     return VD_OK;
 }
 
-/* Compiles the text. The caller holds vd__open_lock. */
+/* The caller holds vd__open_lock. */
 static vd_result vd__glsl_run(vd__glsl *g, vd_kernel_desc *desc, uint32_t **words) {
     if (!g->ctx->glslang && !glslang_initialize_process())
         return vd__fail(VD_ERROR_BACKEND, "glslang_initialize_process failed");
@@ -26823,8 +26702,8 @@ VD__SMALL_END
 
 /* ---- errors ---- */
 
-/* Called by the functions that return the last failure: marks the failures of this thread as checked. Calls in user
-   callbacks and in callback scopes do not count: in scopes, libraries read the failure in order to amend it. */
+/* Marks the failures of this thread as checked. Calls in callbacks do not count, and neither do those in callback
+   scopes, where libraries read a failure in order to amend it. */
 static void vd__failures_checked(void) {
     if (!vd__callback_frames) vd__checked_failures = vd__failures;
 }
@@ -26931,7 +26810,7 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
     return count;
 }
 
-/* Allocates the devices and queues of the context, which vd__select opens later. Returns false if memory runs out. */
+/* Returns false if memory runs out. vd__select opens the devices later. */
 static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc) {
     const vd_allocator *allocator = &ctx->host.allocator;
     uint32_t device_count = desc->device_count ? (uint32_t)desc->device_count : 1;
@@ -26962,7 +26841,6 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     return true;
 }
 
-/* The pools of a context. name: of an object in messages. */
 static const struct { size_t offset, item_size; vd__object_type type; const char *name; } vd__context_pools[] = {
     { offsetof(vd_context, buffers), sizeof(vd__buffer), VD__OBJECT_BUFFER, "buffer" },
     { offsetof(vd_context, kernels), sizeof(vd__kernel), VD__OBJECT_KERNEL, "kernel" },
@@ -26977,7 +26855,7 @@ static vd__pool *vd__context_pool(vd_context *ctx, size_t i) {
     return (vd__pool *)(void *)((uint8_t *)ctx + vd__context_pools[i].offset);
 }
 
-/* Initialises the members that do not depend on the device. Returns false if memory runs out. */
+/* Initialises what does not depend on the devices. Returns false if memory runs out. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.allocator = vd__counting_allocator_init(&ctx->counting_allocator, &desc->allocator);
     ctx->host.log = desc->log;
@@ -27017,7 +26895,6 @@ static uint64_t vd__block_bytes(const vd_device_info *info) {
     return eighth && eighth < maximum ? eighth : maximum;
 }
 
-/* Initialises a context and opens its devices. */
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
     if (!vd__context_init(ctx, desc)) return vd__fail_memory(0);
     vd_result r = vd__select_profile(ctx, desc->profile);
@@ -27029,7 +26906,7 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
     return VD_OK;
 }
 
-/* Frees the host memory of a context whose device is closed or was never opened. */
+/* The devices are closed or were never opened. */
 static void vd__context_free_memory(vd_context *ctx) {
     vd_allocator inner = ctx->counting_allocator.inner;
     vd__api_end(ctx);
@@ -27046,7 +26923,6 @@ static void vd__context_free_memory(vd_context *ctx) {
     inner.release(inner.user, ctx);
 }
 
-/* Checks the fields of a desc that pass objects of OpenCL. */
 static vd_result vd__context_check_opencl(const vd_context_desc *desc) {
     if ((desc->cl_context != NULL) != (desc->cl_device != NULL) || (desc->cl_queue && !desc->cl_context))
         return vd__fail(VD_ERROR_INVALID, "desc.cl_context and desc.cl_device must both be set (desc.cl_queue is "
@@ -27060,14 +26936,12 @@ static vd_result vd__context_check_opencl(const vd_context_desc *desc) {
     return VD_OK;
 }
 
-/* Checks that a desc sets all functions of the allocator, or none. */
 static vd_result vd__context_check_allocator(const vd_allocator *a) {
     if (!a->allocate == !a->reallocate && !a->allocate == !a->release) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
                     !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
 }
 
-/* Checks the fields of a desc that select devices. */
 static vd_result vd__context_check_devices(const vd_context_desc *desc) {
     vd_result r = vd__field_check("device_count", desc->device_count, VD_MAX_DEVICES);
     if (!r) r = vd__array_check("device_count", desc->device_count, "devices", desc->devices);
@@ -27080,7 +26954,6 @@ static vd_result vd__context_check_devices(const vd_context_desc *desc) {
     return VD_OK;
 }
 
-/* Checks the fields of a desc that are numbers with a limit. */
 static vd_result vd__context_check_limits(const vd_context_desc *desc) {
     if (desc->print_bytes > 1u << 30)
         return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(desc->print_bytes));
@@ -27088,7 +26961,6 @@ static vd_result vd__context_check_limits(const vd_context_desc *desc) {
     return r ? r : vd__field_check("window_system", (int)desc->window_system, VD_WINDOW_METAL);
 }
 
-/* Checks that a desc with a cuda_stream selects VD_BACKEND_CUDA and at most one device. */
 static vd_result vd__context_check_stream(const vd_context_desc *desc) {
     if (desc->device_count > 1 && desc->cuda_stream)
         return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream belongs to one device, but desc.device_count is %d",
@@ -27107,7 +26979,7 @@ static vd_result vd__context_check_desc(const vd_context_desc *desc) {
     return r ? r : vd__context_check_opencl(desc);
 }
 
-/* Allocates a context from the allocator of its desc and numbers it. Returns NULL and sets the error on failure. */
+/* Allocates a context and its number. Returns NULL and sets the error on failure. */
 static vd_context *vd__context_allocate(const vd_allocator *allocator) {
     vd__counting_allocator counter;
     vd__counting_allocator_init(&counter, allocator);
@@ -27125,7 +26997,6 @@ static vd_context *vd__context_allocate(const vd_allocator *allocator) {
     return NULL;
 }
 
-/* Checks the desc, and creates and opens a context. */
 static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
     if (!out) return vd__fail(VD_ERROR_INVALID, "out is NULL");
@@ -27153,8 +27024,7 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     return VD_OK;
 }
 
-/* In debug mode, logs that vd_context_create failed: to the log of the desc, because there is no context, or to stderr.
-   The error stays set. */
+/* In debug mode, logs the failure of vd_context_create to the log of the desc or to stderr: there is no context. */
 static void vd__context_log_failure(const vd_context_desc *desc) {
     vd__error error = vd__last_error;
     bool debug = desc && desc->debug;
@@ -27175,7 +27045,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     return r;
 }
 
-/* Destroys the objects that the user did not destroy. In debug mode, logs their names. */
+/* Destroys the objects that the user did not destroy, and logs their names in debug mode. */
 static void vd__context_discard_objects(vd_context *ctx) {
     for (size_t p = 0; vd__context_pools[p].type != VD__OBJECT_TICKET; p++) {
         vd__pool *pool = vd__context_pool(ctx, p);
@@ -27197,7 +27067,7 @@ static void vd__context_discard_objects(vd_context *ctx) {
     }
 }
 
-/* Destroys a linked list of recordings that are not in flight. */
+/* The recordings are not in flight. */
 static void vd__recordings_free(vd__queue *q, vd__recording *r) {
     while (r) {
         vd__recording *next = r->next;
@@ -27223,7 +27093,7 @@ VD_API vd_allocator vd_context_allocator(const vd_context *ctx) {
     return !ctx ? none : ctx->releasing_attachments ? ctx->counting_allocator.inner : ctx->host.allocator;
 }
 
-/* Returns the attachment of a key; creates it if there is none. Returns NULL if memory runs out. */
+/* Finds or creates the attachment of a key. Returns NULL if memory runs out. */
 static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {
     vd__mutex_lock(&ctx->lock);
     vd__attachment *a = ctx->attachments;
@@ -27299,7 +27169,7 @@ VD_API size_t vd_cache_load(vd_context *ctx, const char *category, const void *k
 
 VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
-/* Releases all attachments. Their release callbacks may still use the context. */
+/* The release callbacks may still use the context. */
 static void vd__attachments_release(vd_context *ctx) {
     vd__callback_frame frame;
     vd__callback_begin(&frame, ctx, "vd_context_attach", "release", false);
@@ -27313,8 +27183,8 @@ static void vd__attachments_release(vd_context *ctx) {
     vd__callback_end(&frame);
 }
 
-/* Frees a context whose reference count is 0. Its objects have been destroyed, but buffers that exported tensors kept
-   may not have been freed yet. No other thread can use the context, so no lock is needed. */
+/* Frees a context without references. No other thread can use it, so no lock is needed. Buffers of exported tensors may
+   still be in the garbage. */
 static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
     vd__api_end(ctx); /* makes the last callbacks */
@@ -27338,7 +27208,6 @@ static void vd__context_free(vd_context *ctx) {
     vd__context_free_memory(ctx);
 }
 
-/* Releases a reference to the context, and frees the context if it was the last one. */
 static void vd__context_unref(vd_context *ctx) {
     if (vd__atomic_add32(&ctx->reference_count, UINT32_MAX) == 1) vd__context_free(ctx);
 }
@@ -27351,7 +27220,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         return;
     }
     vd__attachments_release(ctx);
-    vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on, calls that use the context fail */
+    vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on, calls fail */
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next) {
         if (l->state == VD__LIST_FREE) continue;
@@ -27376,7 +27245,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     vd__output_free(ctx);
     vd__context_discard_objects(ctx);
     vd__reap(ctx);
-    vd__api_end(ctx); /* deletes imported tensors; if this context has exported them, that releases references to it */
+    vd__api_end(ctx); /* deletes imported tensors; those that this context has exported have references to it */
     vd__context_unref(ctx);
 }
 
@@ -27395,7 +27264,6 @@ VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
 
 VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->device_count : 0; }
 
-/* Fails a query whose context or `out` is NULL. */
 static VD__COLD vd_result vd__query_refused(vd_context *ctx, const char *call) {
     return vd__call_failed(ctx, call, vd__fail(VD_ERROR_INVALID, "%s is NULL", ctx ? "out" : "the context"));
 }
@@ -27428,7 +27296,6 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
 
 /* ---- buffers ---- */
 
-/* Submits all open batches of a device and waits for its queues. */
 static void vd__context_device_finish(vd__context_device *dev) {
     for (uint32_t i = 0; i < dev->device.queue_count; i++) {
         vd__queue *q = &dev->queues[i];
@@ -27442,9 +27309,9 @@ static void vd__context_device_finish(vd__context_device *dev) {
 
 enum { VD__MAX_ATTEMPTS = 16 }; /* to allocate device memory */
 
-/* Called without locks after a failed allocation. Returns whether to try again: the first time, if there are destroyed
-   objects, after waiting for the work that uses them; otherwise, if the user's callback has freed memory. Then also
-   restores the error from before the allocation, which may now succeed. */
+/* Called without locks after a failed allocation. Returns whether to try again, with the error from before the
+   allocation: the first time, if waiting for the device frees destroyed objects; otherwise, if the user's callback has
+   freed memory. */
 static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t bytes, const vd__error *before,
                                  uint32_t *attempt) {
     vd_context *ctx = dev->ctx;
@@ -27468,8 +27335,6 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
     return true;
 }
 
-/* Allocates or imports memory for a buffer on a device. If device memory is exhausted, tries again as long as
-   vd__memory_recovered finds some. */
 static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
                                         uint64_t size) {
     vd_context *ctx = dev->ctx;
@@ -27502,7 +27367,7 @@ static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_bu
     return r;
 }
 
-/* Sets the initial contents: `data`, or zeros if it is NULL. Zeros include the padding of the last word. */
+/* data NULL: zeros, also in the padding of the last word. */
 static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const void *data) {
     vd__storage *s = b->storage + l->queue->context_device->index;
     vd__span span = { NULL, 0, 0, 0 };
@@ -27528,7 +27393,7 @@ static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) {
     return &ctx->devices[device].queues[0].open_batch;
 }
 
-/* Releases a buffer that was not published; NULL is allowed. */
+/* Releases a buffer that has no memory and was not published, or NULL. */
 static void vd__buffer_discard(vd_context *ctx, vd__buffer *b) {
     if (!b) return;
     vd__free(&ctx->host.allocator, b->name);
@@ -27537,7 +27402,7 @@ static void vd__buffer_discard(vd_context *ctx, vd__buffer *b) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Allocates a buffer object with the properties of a desc, but without memory. Returns NULL if out of host memory. */
+/* Creates a buffer without memory. Returns NULL if out of host memory. */
 static vd__buffer *vd__buffer_acquire(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     uint32_t all_devices = (1u << ctx->device_count) - 1;
     vd__mutex_lock(&ctx->lock);
@@ -27560,8 +27425,7 @@ static vd__buffer *vd__buffer_acquire(vd_context *ctx, const vd_buffer_desc *des
     return b;
 }
 
-/* Creates a buffer that is not published yet, and allocates or imports its memory. Returns NULL and sets the error on
-   failure. */
+/* Creates a buffer with memory that is not published yet. Returns NULL and sets the error on failure. */
 static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     char prefix[64];
     vd__buffer *b = vd__buffer_acquire(ctx, desc, size);
@@ -27574,7 +27438,6 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
     return NULL;
 }
 
-/* Creates a buffer with its contents. */
 static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
     vd_result r = vd__buffer_check(ctx, desc, shape, &size);
@@ -27661,7 +27524,7 @@ VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     return out;
 }
 
-/* Returns whether a call that destroys an object must not be made. A lost device does not prevent it. */
+/* Fails a call that destroys an object. A lost device is not an error. */
 static bool vd__destroy_refused(vd_context *ctx, const char *call) {
     vd_result r = ctx ? vd__callback_check(ctx, false) : vd__fail(VD_ERROR_INVALID, "the context is NULL");
     if (r) vd__call_failed(ctx, call, r);
@@ -27673,7 +27536,7 @@ static void vd__graph_fail_destroy(const vd__resource *b) {
              vd__id_is(vd__atomic_load64(&b->slot.id), VD__OBJECT_IMAGE) ? "image" : "buffer", b->name);
 }
 
-/* Destroys an object of a pool, which messages call `what`. */
+/* what: "buffer", for messages. */
 static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, const char *call, const char *what) {
     if (vd__destroy_refused(ctx, call)) return;
     vd__lock_all(ctx);
@@ -27693,7 +27556,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (buffer.id) vd__handle_destroy(ctx, ctx ? &ctx->buffers : NULL, buffer.id, "vd_buffer_destroy", "buffer");
 }
 
-/* Returns the driver object of a buffer's memory, a VkBuffer or cl_mem. 0: the memory is used by address. */
+/* Returns the VkBuffer or cl_mem; 0 on backends that use addresses. */
 static uint64_t vd__buffer_native(const vd_context *ctx, const vd__memory *m) {
     vd_backend backend = ctx->driver.backend->id;
     return backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL ? m->native[0] : 0;
@@ -27723,8 +27586,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     return VD_OK;
 }
 
-/* Called at the end of a public function that pinned a buffer. `b` is NULL if the buffer was not found, which is an
-   error. */
+/* Unpins the buffer of a call and ends the call. b NULL: the buffer was not found. */
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
     vd__buffer_unpin(ctx, b);
     return vd__call_end(ctx, call, b || r ? r : VD_ERROR_INVALID);
@@ -27782,7 +27644,6 @@ static vd_result vd__list_device_check(const vd_list *list, int device) {
                     (unsigned)index);
 }
 
-/* Checks that a region desc is not NULL and that its device exists. */
 static vd_result vd__region_desc_check(const vd_context *ctx, const vd_region_desc *desc) {
     if (!desc) return vd__fail(VD_ERROR_INVALID, "desc is NULL");
     return vd__desc_device_check(ctx, desc->device);
@@ -27793,7 +27654,7 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
     return g;
 }
 
-/* Writes rows. With desc->fill, fills the region from the first row to the last with desc->filler before. */
+/* With desc->fill, first fills the range from the first row to the last, so that the gaps have desc->filler. */
 static vd_result vd__write_region(vd_list *l, const vd__buffer *b, const vd_region_desc *desc, const void *data) {
     vd__region g = vd__region_from(desc);
     vd__span span;
@@ -27831,7 +27692,6 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
 
-/* Copies between buffers on the same device. */
 static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint64_t from_offset, const vd__buffer *to,
                                        uint64_t to_offset, uint64_t size) {
     vd_copy_desc desc = { { 0 }, { 0 }, to_offset, from_offset, size, 1, 0, 0 };
@@ -27885,7 +27745,7 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
 }
 
-/* Binds pages or tiles, or removes their memory, and waits until it is done. */
+/* Binds or unbinds the memory of pages or tiles, and waits. */
 static vd_result vd__binds_send(vd__storage *s, const vd__binds *binds) {
     vd__queue *q = &s->context_device->queues[0];
     vd__queue_lock(q);
@@ -27903,7 +27763,7 @@ static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, 
     return vd__binds_send(s, &binds);
 }
 
-/* Allocates memory for `count` pages that have none, binds it and sets it to 0. */
+/* Allocates memory for pages that have none, binds it and sets it to 0. */
 static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
     vd__context_device *dev = s->context_device;
     vd__block *blocks[VD__PAGES];
@@ -27931,7 +27791,6 @@ static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t
     return r;
 }
 
-/* Frees the memory of `count` pages. */
 static vd_result vd__pages_unbind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
     vd__block *blocks[VD__PAGES] = { NULL };
     vd_result r = vd__pages_send(s, first, count, blocks);
@@ -27942,7 +27801,7 @@ static vd_result vd__pages_unbind(vd__storage *s, vd__heap_block **pages, uint64
     return r;
 }
 
-/* Binds or unbinds the pages [first, end) for which this has not been done. */
+/* Binds or unbinds the pages of [first, end) that are not in this state yet. */
 static vd_result vd__pages_change(vd__storage *s, uint64_t first, uint64_t end, bool bind) {
     vd__heap_block **pages = ((vd__heap_block *)(void *)s->memory.block)->pages;
     vd_result r = bind ? VD_OK : vd__storage_wait(s, VD_WRITE);
@@ -27956,7 +27815,6 @@ static vd_result vd__pages_change(vd__storage *s, uint64_t first, uint64_t end, 
     return r;
 }
 
-/* Checks a range of bytes, and binds or unbinds its pages. */
 static vd_result vd__pages_change_range(vd_context *ctx, const vd__buffer *b, uint64_t offset, uint64_t size,
                                         bool bind) {
     if (!(b->view ? b->root : b)->sparse)
@@ -28022,7 +27880,6 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
-/* Exports the memory of a pinned buffer, after waiting for its uses. */
 static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__block *block = s->memory.block;
@@ -28094,7 +27951,6 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
     return found;
 }
 
-/* Allocates memory for an image on a device, like vd__buffer_allocate_on. */
 static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_shape *shape, const vd__place *place,
                                        vd__storage *s) {
     vd_context *ctx = dev->ctx;
@@ -28111,7 +27967,7 @@ static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_
     return r;
 }
 
-/* Allocates storage and views of an image on every device. On failure, they are freed with the object. */
+/* Creates storages and views of an image. On failure, the caller frees them with the image. */
 static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd__place *place) {
     vd__resource *b = &image->resource;
     vd_result r = VD_OK;
@@ -28127,7 +27983,7 @@ static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd_
     return r;
 }
 
-/* Returns an image object with a name, or NULL if memory runs out. */
+/* Returns NULL and sets the error if memory runs out. */
 static vd__image *vd__image_acquire(vd_context *ctx, const char *name) {
     char *copy = vd__copy_name(ctx, name);
     vd__mutex_lock(&ctx->lock);
@@ -28166,7 +28022,6 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
 
 static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out);
 
-/* Creates an image with its contents. */
 static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_image *out) {
     vd__place place;
     vd_result r = vd__place_find(ctx, desc, &place);
@@ -28177,7 +28032,6 @@ static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_i
     return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
 }
 
-/* Creates an image in its own memory or, with place->heap, in a heap. */
 static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out) {
     vd__image_shape shape;
     vd_result r = vd__image_check(ctx, desc, &shape);
@@ -28234,7 +28088,7 @@ VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, 
     return vd__call_end(ctx, call, r ? vd__error_amend(r, desc->name, NULL) : VD_OK);
 }
 
-/* Checks a view desc and resolves its range in the root image. */
+/* Sets *out to the range of the view in the root image. */
 static vd_result vd__image_view_check(const vd__image *base, const vd_image_view_desc *desc, vd__image_range *out) {
     const vd__image_range *range = &base->range;
     if (desc->level >= range->levels || desc->levels > range->levels - desc->level)
@@ -28261,7 +28115,7 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
                     base->shape.layers == 1 ? "" : "s");
 }
 
-/* Creates the native views of an image view or a texel buffer, and publishes its handle. Frees `view` on failure. */
+/* Creates the native views of an image view or a texel buffer, and publishes it. Frees `view` on failure. */
 static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const vd__resource *base, vd_image *out) {
     vd__resource *b = &view->resource;
     vd__mutex_lock(&ctx->lock);
@@ -28279,7 +28133,6 @@ static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const 
     return r;
 }
 
-/* Makes a view of an image that the caller has pinned. */
 static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_image_view_desc *desc, vd_image *out) {
     vd__image_range range;
     const char *name = desc->name ? desc->name : base->resource.name;
@@ -28294,15 +28147,13 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
     return vd__image_view_publish(ctx, view, &base->resource, out);
 }
 
-/* Returns the usage of texel buffers of a format that a device supports. */
 static uint32_t vd__texel_usage(vd__device *dev, vd_format format) {
     uint32_t usage = dev->driver->backend->format_usage(dev, format);
     return (usage & VD_IMAGE_TEXELS ? (uint32_t)VD_IMAGE_SAMPLED : 0u)
            | (usage & VD_IMAGE_STORAGE_TEXELS ? (uint32_t)VD_IMAGE_STORAGE : 0u);
 }
 
-/* Checks the usage of a texel buffer on all devices. Sets *usage to desc->usage or, if that is 0, to the usage that all
-   devices support. */
+/* Sets *usage to desc->usage or, if that is 0, to the usage that all devices support. */
 static vd_result vd__texel_usage_check(const vd_context *ctx, const vd_texel_buffer_desc *desc, uint32_t *usage) {
     uint32_t all = VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE;
     if (desc->usage > all)
@@ -28322,7 +28173,6 @@ static vd_result vd__texel_usage_check(const vd_context *ctx, const vd_texel_buf
     return VD_OK;
 }
 
-/* Checks the desc of a texel buffer in `base`. Sets its number of texels, and the usage. */
 static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
                                   uint64_t *texels, uint32_t *usage) {
     vd_result r = vd__images_supported(ctx);
@@ -28351,7 +28201,6 @@ static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base,
                     (unsigned)limits.texel_alignment);
 }
 
-/* Creates a texel buffer in `base`, which the caller has pinned. */
 static vd_result vd__texels_make(vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
                                  vd_image *out) {
     const char *name = desc->name ? desc->name : base->name;
@@ -28447,7 +28296,7 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     return VD_OK;
 }
 
-/* Uploads to every device, or downloads from the first if `out` is not NULL. */
+/* Writes `data` on every device or, if that is NULL, reads from the first one. */
 static vd_result vd__image_move(vd_context *ctx, const char *call, const vd_image_transfer *desc, const void *data,
                                 void *out) {
     vd_result r = vd__context_check(ctx);
@@ -28467,8 +28316,8 @@ VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc,
     return vd__image_move(ctx, "vd_image_upload", desc, data, NULL);
 }
 
-/* Checks a box of tiles and resolves its defaults. If box->level is in the mip tail, the result is the tail of each of
-   its layers, with level tail_level. */
+/* Checks a box of tiles and resolves its defaults. A box with a level of the mip tail becomes the whole tail of its
+   layers, with level tail_level. */
 static vd_result vd__tiles_check(const vd__image *image, const vd_image_box *box, vd__image_part *out) {
     const vd__tiles *t = &image->shape.tiles;
     const vd__resource *b = &image->resource;
@@ -28495,7 +28344,7 @@ static vd_result vd__tiles_check(const vd__image *image, const vd_image_box *box
     return r;
 }
 
-/* Sets a part to tile `at` of a box with n[] tiles along each axis. */
+/* Sets *out to tile `at` of a box with n[] tiles along each axis. */
 static void vd__tile_at(const vd__tiles *t, const vd__image_part *box, const uint32_t n[3], uint64_t at,
                         vd__image_part *out) {
     *out = *box;
@@ -28508,7 +28357,7 @@ static void vd__tile_at(const vd__tiles *t, const vd__image_part *box, const uin
     out->layer += (uint32_t)at;
 }
 
-/* Binds the tiles of a box to memory of the heap from an offset on, or unbinds them. */
+/* Binds the tiles of a box to consecutive memory of the heap from `offset` on, or unbinds them. */
 static vd_result vd__tiles_change(const vd__image *image, const vd__image_part *box, uint64_t offset, bool bind) {
     const vd__tiles *t = &image->shape.tiles;
     vd__storage *s = image->resource.storage;
@@ -28561,7 +28410,6 @@ VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *des
     return vd__image_move(ctx, "vd_image_download", desc, NULL, data);
 }
 
-/* Checks a sampler desc. */
 static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc *desc) {
     const vd__field fields[] = {
         { "min_filter", (int)desc->min_filter, VD_FILTER_LINEAR }, { "mag_filter", (int)desc->mag_filter,
@@ -28582,7 +28430,6 @@ static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc 
                     (double)desc->max_lod, (double)desc->lod_bias, (double)desc->anisotropy);
 }
 
-/* Creates a sampler on all devices. desc is not NULL. */
 static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
     vd_result r = vd__sampler_check(ctx, desc);
     if (r) return vd__error_amend(r, desc->name, NULL);
@@ -28627,7 +28474,6 @@ VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc
     return out;
 }
 
-/* Finds and pins a swapchain. Returns NULL and sets the error if the handle is invalid. */
 static vd__swapchain *vd__swapchain_pin(vd_context *ctx, vd_swapchain handle) {
     vd__swapchain *s = (vd__swapchain *)(void *)vd__pool_pin(ctx, &ctx->swapchains, handle.id);
     if (!s) vd__fail_handle(&ctx->swapchains, handle.id, "", "swapchain");
@@ -28676,7 +28522,6 @@ VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_pr
     return vd__call_end(ctx, call, r);
 }
 
-/* Records a transfer between an image and a buffer. */
 static vd_result vd__image_buffer_call(vd_list *list, const char *call, const vd_image_transfer *desc, bool to_image) {
     vd_result r = vd__list_enter(list, call);
     if (r) return r;
@@ -28741,8 +28586,7 @@ VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
 
 /* ---- kernels ---- */
 
-/* Allocates the arrays of a kernel, and copies the name, the arguments and the implicit arguments of the desc into
-   them, in one allocation. */
+/* Allocates the arrays of a kernel in one block, and copies name, arguments and implicit arguments of the desc. */
 static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
     size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info);
     size_t implicit = (size_t)desc->implicit_count * sizeof(vd_implicit_info);
@@ -28780,7 +28624,7 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     return VD_OK;
 }
 
-/* Fills in the vd__param of argument i, and adds the argument to the kernel's counts. */
+/* Sets the vd__param of argument i, and adds the argument to the kernel's counts. */
 static void vd__kernel_fill_param(vd__kernel *k, int i) {
     vd_arg_info *a = &k->args[i];
     vd__param *p = &k->params[i];
@@ -28805,7 +28649,7 @@ static void vd__kernel_fill_param(vd__kernel *k, int i) {
     if (vd__descriptor_of(a)) k->binding_count += vd__arg_elements(a);
 }
 
-/* Sets the fields of a kernel that are derived from its desc. */
+/* Sets the members of a kernel that vd__kernel_copy_desc has not set. */
 static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->arg_count = desc->arg_count;
     k->implicit_count = desc->implicit_count;
@@ -28835,7 +28679,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->linear = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
-/* Creates a kernel from a fully resolved desc. */
+/* The desc is complete and checked. */
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     uint32_t first_format;
     vd_result r = vd__formats_add(ctx, desc, &first_format);
@@ -28862,7 +28706,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     return r;
 }
 
-/* Completes the desc with the results of reflection. */
+/* Completes and checks the desc with the results of reflection. */
 static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc, const vd__reflection *reflection) {
     desc->entry = reflection->entry;
     if (!desc->args && !desc->arg_count && !desc->implicit_count && !desc->argument_bytes) {
@@ -28881,8 +28725,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     return vd__kernel_check_all(ctx, desc);
 }
 
-/* Appends the integers and booleans among the specialisation constants to the error, which may be about a limit that
-   depends on them. */
+/* Appends the specialisation constants that are integers or booleans to the error, which may depend on them. */
 static void vd__error_add_constants(const vd_kernel_desc *desc) {
     char *reason = vd__last_error.reason;
     size_t used = strlen(reason), size = sizeof vd__last_error.reason;
@@ -28900,7 +28743,6 @@ static void vd__error_add_constants(const vd_kernel_desc *desc) {
     if (separator[0] == ',') memcpy(reason + used, ")", 2);
 }
 
-/* Checks the specialisation constants of a kernel desc without decoding the module. */
 static vd_result vd__constants_check(const vd_kernel_desc *desc) {
     vd_result r = vd__field_check("constant_count", desc->constant_count, VD_MAX_CONSTANTS);
     if (!r) r = vd__array_check("constant_count", desc->constant_count, "constants", desc->constants);
@@ -28910,7 +28752,7 @@ static vd_result vd__constants_check(const vd_kernel_desc *desc) {
                     desc->constant_count, vd__code_names[desc->code_kind]);
 }
 
-/* Creates a kernel from a decoded module, whose words (with the values of desc->constants) replace desc->code. */
+/* The words of the module, with the values of desc->constants, replace desc->code. */
 static vd_result vd__kernel_from_words(vd_context *ctx, vd__spirv *module, vd_kernel_desc *desc, vd_kernel *out) {
     vd__reflection reflection;
     uint64_t features = 0;
@@ -28923,7 +28765,7 @@ static vd_result vd__kernel_from_words(vd_context *ctx, vd__spirv *module, vd_ke
     return r ? r : vd__kernel_add(ctx, desc, out);
 }
 
-/* Creates a kernel from SPIR-V. `desc` is a copy that is overwritten; its pointers are invalid afterwards. */
+/* Overwrites the desc, whose pointers are invalid afterwards. */
 static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     vd__spirv module;
     vd_result r = vd__spirv_decode_with(&module, &ctx->host.allocator, desc->code, desc->code_size, desc->constants,
@@ -28936,7 +28778,7 @@ static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, v
     return r;
 }
 
-/* Creates a kernel from source text or a binary. */
+/* The code is in the language of the backend, or a binary. */
 static vd_result vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     char *owned = NULL;
     vd_result r = vd__text_check(ctx, desc, &owned);
@@ -28946,7 +28788,6 @@ static vd_result vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_
     return r;
 }
 
-/* Creates a kernel from GLSL or HLSL. */
 static vd_result vd__kernel_from_glsl(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
 #if VD__HAS_GLSLANG
     char *owned = NULL;
@@ -28965,7 +28806,6 @@ static vd_result vd__kernel_from_glsl(vd_context *ctx, vd_kernel_desc *desc, vd_
 #endif
 }
 
-/* Checks the code and compiles it by its kind. */
 static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     vd_kernel_desc full = *desc;
     if (!full.name) full.name = "";
@@ -29023,7 +28863,6 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     vd__call_end(ctx, "vd_kernel_destroy", k ? VD_OK : VD_ERROR_INVALID);
 }
 
-/* Finds and pins a kernel. Returns NULL and sets the error if there is none. */
 static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle) {
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, handle.id);
     if (!k) vd__kernel_fail_handle(ctx, handle);
@@ -29066,7 +28905,7 @@ VD__SMALL_END
 
 /* ---- lists ---- */
 
-/* Returns the queue of a device with the fewest pending submissions, the open batch included. */
+/* Returns the queue with the fewest pending submissions, the open batch included. */
 static vd__queue *vd__queue_least_busy(vd__context_device *dev) {
     vd__queue *best = &dev->queues[0];
     uint64_t fewest = UINT64_MAX;
@@ -29082,7 +28921,7 @@ static vd__queue *vd__queue_least_busy(vd__context_device *dev) {
     return best;
 }
 
-/* Finds a queue by the indices of device and queue. Returns NULL and sets the error if it does not exist. */
+/* Returns NULL and sets the error if the device or queue does not exist. */
 static vd__queue *vd__queue_find(vd_context *ctx, int device, int queue) {
     if (vd__context_check(ctx) || vd__device_check(ctx, device)) return NULL;
     vd__context_device *dev = &ctx->devices[device];
@@ -29142,7 +28981,6 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     return l;
 }
 
-/* Fails if the list records a graph. */
 static vd_result vd__graph_refuse(const vd_list *l) {
     if (!l->graph) return VD_OK;
     return vd__fail_named(VD_ERROR_UNSUPPORTED, l->graph->name, "the list records a graph, which cannot contain this "
@@ -29213,8 +29051,8 @@ VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
 
 VD__SMALL_END
 
-/* Checks an event and sets *out to its queue, or to NULL if the event is zero and thus complete. If the event
-   belongs to the open batch of its queue, submits that batch. */
+/* Checks an event and sets *out to its queue; NULL: the event is zero and thus complete. Submits the open batch if the
+   event belongs to it. */
 static vd_result vd__event_queue(vd_context *ctx, vd_event event, vd__queue **out) {
     *out = NULL;
     if (!event.value && !event.context) return VD_OK;
@@ -29246,9 +29084,8 @@ static void vd__event_set(const vd__queue *q, vd_event *out) {
     out->queue = q->index;
 }
 
-/* Collects the timeline values that a submission must wait for, by queue of its device. Events of the same queue need
-   no wait, because work on a queue executes in order. Events of other devices are waited for here, by the calling
-   thread. No lock may be held. */
+/* Collects the timeline values that a submission must wait for, by queue of its device. Events of its own queue need no
+   wait, because a queue executes in order. Waits for events of other devices here. No lock may be held. */
 static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint64_t waits[VD_MAX_QUEUES]) {
     vd_context *ctx = l->ctx;
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
@@ -29268,7 +29105,7 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     return r;
 }
 
-/* Submits the open batch of a queue. It starts when the device's other queues have reached the values in `waits`. */
+/* Submits the open batch. `waits`: timeline values of other queues of the device. */
 static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUES]) {
     bool any = false;
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
@@ -29327,8 +29164,8 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     return vd__list_end_call(list, "vd_dispatch", r);
 }
 
-/* Slow path of vd_run_args: the context is NULL, lost, being destroyed or in debug mode, or an exclusive callback is
-   running, on any thread. The scope makes debug mode log the failure under vd_run instead of vd_dispatch. */
+/* Slow path of vd_run_args: ctx is NULL, or its state is not 0. The scope makes debug mode log a failure as one of
+   vd_run instead of vd_dispatch. */
 static VD__COLD vd_result vd__run_checked(vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_callback_scope scope;
     vd_result r = vd__context_check(ctx);
@@ -29539,7 +29376,6 @@ VD_API vd_result vd_profile_write(vd_context *ctx, const char *path) {
 
 /* ---- graphs ---- */
 
-/* Creates a graph and opens the list that records it. */
 static vd_result vd__graph_open(vd_context *ctx, vd__queue *q, const char *name, vd_list **out) {
     char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
@@ -29569,14 +29405,12 @@ VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc) {
     return l;
 }
 
-/* Fails unless the list records a graph. */
 static vd_result vd__graph_list_check(const vd_list *l) {
     vd_result r = vd__list_check(l);
     if (r || l->graph) return r;
     return vd__fail(VD_ERROR_INVALID, "the list does not record a graph; it must come from vd_graph_begin");
 }
 
-/* Adds a transient buffer. */
 static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_buffer *out) {
     vd__buffer model;
     const char *name = desc->name ? desc->name : "";
@@ -29605,8 +29439,8 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
     return out;
 }
 
-/* Declares a slot for a buffer or image that the caller has pinned, and unpins it. `pinned` NULL: the caller has failed
-   to find it. Ends the public call. Returns the id of the placeholder, or 0. */
+/* Declares a slot for a pinned buffer or image, unpins it, and ends the public call. Returns the id of the placeholder,
+   or 0. `pinned` NULL: the caller did not find it. */
 static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const char *name, vd__resource *pinned) {
     vd__resource *placeholder = NULL;
     vd_result r = pinned ? VD_OK : VD_ERROR_INVALID;
@@ -29675,7 +29509,6 @@ VD_API vd_graph vd_graph_end(vd_list *list) {
     return out;
 }
 
-/* Finds and pins a graph. Returns NULL and sets the error if there is none. */
 static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph) {
     if (vd__context_check(ctx)) return NULL;
     vd__graph *g = (vd__graph *)(void *)vd__pool_pin(ctx, &ctx->graphs, graph.id);
@@ -29687,20 +29520,18 @@ static vd_result vd__graph_check_live(const vd__graph *g) {
     return vd__slot_is_live(&g->slot) ? VD_OK : vd__fail(VD_ERROR_INVALID, "the graph was destroyed");
 }
 
-/* Locks the queue of a pinned graph. Fails if the graph was destroyed. */
+/* Locks the queue of a pinned graph, also if this fails because the graph was destroyed. */
 static vd_result vd__graph_lock(vd__graph *g) {
     vd__mutex_lock(g->queue->lock);
     return vd__graph_check_live(g);
 }
 
-/* Ends a public function that has pinned a graph. */
 static vd_result vd__graph_call_end_unlocked(vd_context *ctx, vd__graph *g, const char *call, vd_result r) {
     if (r) vd__error_amend(r, g->name, NULL);
     vd__slot_unpin(ctx, &g->slot);
     return vd__call_end(ctx, call, r);
 }
 
-/* Ends a public function that has pinned and locked a graph. */
 static vd_result vd__graph_call_end(vd_context *ctx, vd__graph *g, const char *call, vd_result r) {
     vd__mutex_unlock(g->queue->lock);
     return vd__graph_call_end_unlocked(ctx, g, call, r);
@@ -29773,7 +29604,6 @@ VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot,
     return vd__graph_call_end(ctx, g, "vd_graph_set", r);
 }
 
-/* Checks a submission, and collects the timeline values that it waits for. */
 static vd_result vd__graph_submit_check(vd__graph *g, const vd_graph_submit_desc *desc,
                                         uint64_t waits[VD_MAX_QUEUES]) {
     vd_submit_desc events = { desc->waits, desc->wait_count };
@@ -29814,7 +29644,6 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     return vd__call_end(ctx, "vd_wait", vd__unchecked_result(ctx, r));
 }
 
-/* Returns a failure of any queue that no call has returned yet. */
 static vd_result vd__context_take_failure(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_failure(&ctx->queues[i], 0, true);
@@ -29894,7 +29723,7 @@ enum {
     VD__DL_AXES = 6            /* maximum of an exported tensor: four of the shape and two of a matrix */
 };
 
-/* An exported tensor in both struct versions, and the memory they point to. The manager field of both points here. */
+/* An exported tensor in both struct versions, whose manager field points here. */
 typedef struct vd__dl_export {
     vd__dl_managed managed;
     vd__dl_versioned versioned;
@@ -29905,8 +29734,8 @@ typedef struct vd__dl_export {
 
 /* ---- types ---- */
 
-/* Sets the type, shape and strides of e->managed.tensor to those of a buffer. Omits trailing axes of length 1, except
-   axis 0. Vectors add an axis of components, matrices two (columns, then rows), structs one of bytes. */
+/* Sets the type, shape and strides of e->managed.tensor. Omits trailing axes of length 1, except axis 0. Vectors add an
+   axis of components, matrices two (columns, then rows), structs one of bytes. */
 static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     static const uint8_t codes[16] = { /* by scalar kind */
         VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
@@ -29932,8 +29761,7 @@ static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     t->type.lanes = 1;
 }
 
-/* Returns the type of a tensor's elements, or VD_BYTES if no vd_type corresponds to it. Booleans of one byte become u8,
-   because VD_BOOL has four bytes. */
+/* Returns VD_BYTES if no vd_type corresponds. Booleans of one byte become u8, because VD_BOOL has four bytes. */
 static vd_type vd__dl_type_of(vd__dl_type t) {
     static const struct { uint8_t code, bits; vd_type type; } table[] = {
         { VD__DL_INT, 8, VD_I8 },        { VD__DL_INT, 16, VD_I16 },      { VD__DL_INT, 32, VD_I32 },
@@ -29950,7 +29778,7 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
 
 /* ---- export ---- */
 
-/* Frees a tensor, its pin of the buffer and its reference to the context. */
+/* Also releases the tensor's pin of the buffer and its reference to the context. */
 static void vd__dl_export_free(vd__dl_export *e) {
     vd_context *ctx = e->ctx;
     vd__buffer *b = e->buffer;
@@ -29967,7 +29795,7 @@ static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) {
     vd__dl_export_free((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager);
 }
 
-/* Sets device, data and byte_offset of a tensor. `type`: the requested device type; 0: the backend's. */
+/* Sets device, data and byte_offset of a tensor. `type`: the requested device type; 0: that of the backend. */
 static vd_result vd__dl_set_data(const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
     const vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__memory *m = &s->memory;
@@ -29995,8 +29823,7 @@ static vd_result vd__dl_set_data(const vd_context *ctx, const vd__buffer *b, int
     return VD_OK;
 }
 
-/* Creates a tensor that shares a buffer's memory, after waiting for the work that uses the buffer. On success the
-   caller's pin belongs to the tensor. */
+/* Waits for the work that uses the buffer. On success the tensor owns the caller's pin. */
 static vd_result vd__dl_export_create(vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
     if (!e) return vd__error_amend(vd__fail_memory(0), b->name, NULL);
@@ -30018,7 +29845,6 @@ static vd_result vd__dl_export_create(vd_context *ctx, vd__buffer *b, int device
     return r;
 }
 
-/* Pins a buffer and creates its export, which keeps it pinned. */
 static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type,
                                     vd__dl_export **out) {
     vd_result r = vd__argument_check(ctx, out, "out");
@@ -30055,7 +29881,7 @@ typedef struct vd__dl_import {
     void *user;
 } vd__dl_import;
 
-/* Release callbacks of imported memory: they delete the tensor. */
+/* The two release callbacks of imported memory delete the tensor. */
 static void vd__dl_release(void *user, uint64_t address) {
     vd__dl_managed *m = (vd__dl_managed *)user;
     (void)address;
@@ -30068,7 +29894,7 @@ static void vd__dl_release_versioned(void *user, uint64_t address) {
     if (m->deleter) m->deleter((struct DLManagedTensorVersioned *)user);
 }
 
-/* Checks that a tensor has at most four axes and is contiguous. The stride of an axis with one element is ignored. */
+/* Checks that a tensor is contiguous; strides of axes with one element are ignored. */
 static vd_result vd__dl_shape_check(const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
     if (t->ndim < 0 || t->ndim > 4)
@@ -30090,8 +29916,7 @@ static vd_result vd__dl_shape_check(const vd__dl_tensor *t, int64_t element_byte
     return VD_OK;
 }
 
-/* Checks everything that does not depend on the device. Sets type and shape of the desc and *address, the first
-   byte. */
+/* Checks what does not depend on the device. Sets type and shape of the desc, and *address to the first byte. */
 static vd_result vd__dl_tensor_check(const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
     const char *name = desc->name ? desc->name : "";
     if (!t->data) return vd__fail_named(VD_ERROR_INVALID, name, "the tensor's data is NULL");
@@ -30110,8 +29935,8 @@ static vd_result vd__dl_tensor_check(const vd__dl_tensor *t, vd_buffer_desc *des
     return VD_OK;
 }
 
-/* Finds the device of the tensor in the context and sets the desc's import fields. Host memory is imported if
-   possible, and copied otherwise. */
+/* Finds the device of the tensor and sets the fields of the desc for importing. Host memory is imported if possible,
+   and copied otherwise. */
 static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import *in, uint64_t address,
                                      vd_buffer_desc *desc) {
     const vd__dl_tensor *t = in->tensor;
@@ -30155,7 +29980,7 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
     return VD_OK;
 }
 
-/* Creates a buffer from a tensor. If importing host memory fails, copies it. */
+/* If importing host memory fails, copies it. */
 static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, const char *name) {
     vd_buffer out = { 0 };
     vd_buffer_desc desc;
