@@ -14171,16 +14171,16 @@ static bool vd__cu_binary_complete(const uint8_t *code, uint64_t size) {
         return header_size >= 16 && header_size <= size && length <= size - header_size;
     }
     if (size < 64 || memcmp(code, elf, sizeof elf)) return false;
-    memcpy(&table, code + 40, 8);
-    memcpy(&entry_size, code + 58, 2);
-    memcpy(&count, code + 60, 2);
+    memcpy(&table, code + 40, 8);      /* e_shoff */
+    memcpy(&entry_size, code + 58, 2); /* e_shentsize */
+    memcpy(&count, code + 60, 2);      /* e_shnum */
     if (entry_size != 64 || table > size || (uint64_t)entry_size * count > size - table) return false;
     for (uint16_t i = 0; i < count; i++) {
         uint32_t type;
         uint64_t offset;
-        memcpy(&type, code + table + 64u * i + 4, 4);
-        memcpy(&offset, code + table + 64u * i + 24, 8);
-        memcpy(&length, code + table + 64u * i + 32, 8);
+        memcpy(&type, code + table + 64u * i + 4, 4);    /* sh_type */
+        memcpy(&offset, code + table + 64u * i + 24, 8); /* sh_offset */
+        memcpy(&length, code + table + 64u * i + 32, 8); /* sh_size */
         /* SHT_NOBITS (8): no bytes in the file */
         if (type && type != 8 && (offset > size || length > size - offset)) return false;
     }
@@ -16911,6 +16911,8 @@ static int32_t vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64
     return error;
 }
 
+/* Makes room for one submission. Allocates without the lock: as submissions are externally synchronised, other threads
+   can only remove submissions meanwhile. */
 static bool vd__cl_submissions_reserve(vd__device *dev, vd__cl_queue *q) {
     uint32_t capacity = 2 * q->capacity;
     vd__mutex_lock(&q->lock);
@@ -17155,19 +17157,18 @@ static vd_result vd__select_profile(vd_context *ctx, bool requested) {
 
 /* Writes the names of the compiled-in backends to `out`, for messages; then those of the others with their macros. */
 static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
-    const char *last = "";
-    size_t used = 0;
+    size_t used = 0, missing = 0;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++)
         used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s", i ? ", " : "", vd__backends[i]->name);
-    for (size_t i = 1, missing = 0; i < VD__COUNT(vd__backend_all_names); i++) {
-        size_t j = 0;
-        while (j < VD__COUNT(vd__backends) && strcmp(vd__backends[j]->name, vd__backend_all_names[i])) j++;
-        if (j < VD__COUNT(vd__backends)) continue;
+    for (size_t id = 1; id < VD__COUNT(vd__backend_all_names); id++) {
+        bool compiled = false;
+        for (size_t i = 0; i < VD__COUNT(vd__backends); i++)
+            compiled = compiled || vd__backends[i]->id == (vd_backend)id;
+        if (compiled) continue;
         used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s, see %s", missing++ ? "; "
-                                 : " (not compiled in: ", vd__backend_all_names[i], vd__backend_macros[i]);
-        last = ")";
+                                 : " (not compiled in: ", vd__backend_all_names[id], vd__backend_macros[id]);
     }
-    snprintf(out + used, VD__BACKEND_TEXT - used, "%s", last);
+    snprintf(out + used, VD__BACKEND_TEXT - used, "%s", missing ? ")" : "");
     return out;
 }
 
@@ -20224,8 +20225,7 @@ static VD__NOINLINE void vd__tracked_add_range(vd__tracked_memory *t, uint64_t b
         uint64_t growth = (high - low) - (r->end - r->begin);
         bool touches = begin <= r->end && r->begin <= end;
         bool same_kind = ((uint32_t)t->written >> i & 1u) == (uint32_t)write;
-        if (touches && same_kind) growth = 0;
-        else growth += 1;
+        growth = touches && same_kind ? 0 : growth + 1; /* 0: no new range is needed */
         if (growth >= best_growth) continue;
         best = i;
         best_growth = growth;
