@@ -2280,7 +2280,7 @@ static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *ro
     return result ? vd_error_amend(result, NULL, NULL, "%s", role) : VD_OK;
 }
 
-/* Returns the number of dimensions of a buffer without trailing ones of length 1, but at least `minimum`. */
+/* Trailing dimensions of length 1 are not counted, but at least `minimum` dimensions. */
 static uint32_t vd__fft_buffer_dimensions(const vd_buffer_info *info, uint32_t minimum) {
     uint32_t dimensions = 4;
     while (dimensions > minimum && info->shape[dimensions - 1] == 1) dimensions--;
@@ -2544,9 +2544,8 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
     return vd_dispatch(list, &d);
 }
 
-/* Records dispatches with `tiles` work-groups in total and at most `in_flight` work-groups each. value: the kernel's
-   own parameter; NULL: it has none. Work-groups obtain the index of their tile from an atomic counter, which counts
-   across dispatches. */
+/* in_flight: maximum work-groups of a dispatch; the atomic counter from which work-groups obtain the index of their
+   tile counts across dispatches. value: the kernel's own parameter; NULL: it has none. */
 static vd_result vd__plan_dispatch_tiles(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
                                          const vd_arg *value, uint64_t tiles, uint32_t in_flight) {
     vd_dispatch_desc desc;
@@ -2810,7 +2809,7 @@ static double vd__tuner_trial_run(const vd__tuning *s, const vd__tuner_trial *t,
     return start ? (double)start : 1;
 }
 
-/* Returns number i of an array of f64, f32 or f16. */
+/* type: f64, f32 or f16. */
 static double vd__tuner_number(vd_type type, const uint8_t *data, uint64_t i) {
     double x;
     float f;
@@ -3052,7 +3051,7 @@ VD__FFT_SMALL_END
 
 VD__FFT_SMALL
 
-/* Returns the largest factor a <= sqrt(r) of a radix r = a * b; 1 if r is prime. */
+/* The largest factor a <= sqrt(r) of a radix r = a * b; 1 if r is prime. */
 static uint32_t vd__fft_balanced_factor(uint32_t r) {
     uint32_t a, best = 1;
     for (a = 2; a * a <= r; a++) if (r % a == 0) best = a;
@@ -3068,14 +3067,14 @@ static bool vd__fft_is_smooth(uint64_t n, uint64_t limit) {
 /* Whether a stage of this radix is direct: see vd__fft_receive_direct. */
 static bool vd__fft_is_direct(uint32_t radix) { return radix > VD__FFT_RADIX; }
 
-/* Returns the largest prime factor of n that can be the radix of a direct stage, or 0. */
+/* The largest prime factor of n that can be the radix of a direct stage, or 0. */
 static uint32_t vd__fft_direct_factor(uint32_t n) {
     for (uint32_t p = VD__FFT_DIRECT; p > VD__FFT_RADIX; p -= 2)
         if (n % p == 0 && vd__fft_balanced_factor(p) == 1) return p;
     return 0;
 }
 
-/* Returns the smallest m >= n without prime factors above `limit`, which is 3, 5 or 7; 0 if m exceeds 64 bits. */
+/* The smallest m >= n without prime factors above `limit`, which is 3, 5 or 7; 0 if m exceeds 64 bits. */
 static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t limit) {
     uint64_t best = 0, x;
     for (uint64_t seven = 1;; seven *= 7) {
@@ -3453,7 +3452,7 @@ static bool vd__fft_stores_with(const vd__fft_pass *pass, vd__pass_step step) {
     return false;
 }
 
-/* Whether the elements that a pass loads, or stores if `out`, are those of a real transform. */
+/* Whether the elements that a pass loads (out: stores) are those of a real transform. */
 static bool vd__fft_is_by_rule(const vd__fft_pass *pass, bool out) {
     if (!out) return vd__fft_has(pass, VD__STEP_LOAD_BY_RULE);
     uint32_t count = vd__fft_find_step(pass, VD__STEP_END);
@@ -3513,7 +3512,7 @@ static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_inde
     return true;
 }
 
-/* Returns the index arithmetic of stage i; direction_index 1 counts the stages in reverse order. */
+/* direction_index 1: stages are counted in reverse order. */
 static vd__fft_stage_info vd__fft_stage_info_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i) {
     vd__fft_stage_info g;
     uint32_t k;
@@ -3583,8 +3582,7 @@ static bool vd__fft_set_register_exchange(const vd__fft_device *d, uint32_t stag
     return s->register_exchange == stages;
 }
 
-/* Number of complex values that a thread holds in registers: the maximum over all stages. A direct stage holds two sums
-   for each result. */
+/* Complex values that a thread holds in registers. A direct stage holds two sums for each result. */
 static uint32_t vd__fft_values_per_thread(const vd__fft_shape *s) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < s->stages; i++) {
@@ -3747,8 +3745,8 @@ static uint32_t vd__fft_kernel_kind(const vd__fft_shape *s) {
     return s->columns_in || s->columns_out ? VD__FFT_COLUMNS : VD__FFT_ROWS;
 }
 
-/* Whether vd__fft_shape_time applies: kernels for a GPU that do not convolve and, with many elements, transform along
-   one axis; but not rows that one thread computes. */
+/* Whether vd__fft_shape_time applies: to kernels for a GPU that do not convolve and, with many elements, transform
+   along one axis, but not to rows of up to VD__FFT_RADIX elements. */
 static bool vd__fft_is_estimated(const vd__fft_device *d, const vd__fft_shape *s) {
     bool columns = vd__fft_kernel_kind(s) == VD__FFT_COLUMNS;
     return !d->groups_as_loops && (s->axes == 1 || d->few) && !s->convolves
@@ -3951,8 +3949,7 @@ typedef struct vd__fft_search {
     uint32_t stages;         /* maximum stages of a shape if count is set */
 } vd__fft_search;
 
-/* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
-   */
+/* Ignores the transforms per work-group, slices and padding, which are chosen later. */
 static bool vd__fft_is_duplicate(const vd__fft_shape *a, const vd__fft_shape *b) {
     return a->n == b->n && a->stages == b->stages && a->threads == b->threads
            && a->register_exchange == b->register_exchange
@@ -4124,8 +4121,8 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     if (direct) vd__fft_enumerate_direct(s, left, direct, limit);
 }
 
-/* Chooses how much of an exchange passes through shared memory at once, as much as fits: both components (unless
-   `split`), one component, or a slice of one. */
+/* An exchange passes as much through shared memory at once as fits: both components (unless `split`), one component, or
+   a slice of one. */
 static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, bool split, uint32_t max_slices) {
     s->slices = 1;
     s->split_components = split;
@@ -4137,9 +4134,8 @@ static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, boo
     return false;
 }
 
-/* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: starts with 16 columns, which
-   are 128 bytes of complex f32 (short columns: 32; with groups_as_loops: 8), and halves the number until they fit, but
-   not below `min_columns`. */
+/* Neighbouring columns share cache lines: starts with 16 columns, which are 128 bytes of complex f32 (short columns:
+   32; with groups_as_loops: 8), and halves the number until they fit, but not below `min_columns`. */
 static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
     uint32_t widest = d->groups_as_loops ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
@@ -4153,8 +4149,8 @@ static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, ui
    several work-groups fit onto a multiprocessor. */
 enum { VD__FFT_SPLIT_WORDS = 4352 };
 
-/* Sets the number of rows of a work-group. With groups_as_loops, a work-group has at least 16 threads. Otherwise it has
-   at most 128 threads, as few idle lanes as possible, and, of these numbers, if possible at least 64 threads. */
+/* With groups_as_loops, a work-group has at least 16 threads. Otherwise several rows have at most 128 threads, as few
+   idle lanes as possible and, of these numbers, if possible at least 64 threads. */
 static void vd__fft_set_rows(const vd__fft_device *d, vd__fft_shape *s) {
     uint32_t best = d->groups_as_loops ? (15 + s->threads) / s->threads : 1;
     for (uint32_t rows = 2; !d->groups_as_loops && rows * s->threads <= 128; rows++) {
@@ -4166,7 +4162,7 @@ static void vd__fft_set_rows(const vd__fft_device *d, vd__fft_shape *s) {
     s->ffts_per_group = best;
 }
 
-/* Chooses the number of rows of a work-group: as vd__fft_set_rows, or fewer. */
+/* As many rows as vd__fft_set_rows, or fewer. */
 static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     vd__fft_set_rows(d, s);
     if (s->ffts_per_group > count) s->ffts_per_group = (uint32_t)count;
@@ -4298,9 +4294,9 @@ static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
-/* Sets the shape to the measured one. Returns false if there is none (there are none for f64 and for plans with few
-   elements), if its work-groups have more than `count` columns, or if the device does not support it. Reduces the rows
-   per work-group to `count`, and omits the padding if the shape does not fit with it. */
+/* Returns false if there is no measured shape (there are none for f64 and for plans with few elements), if its
+   work-groups have more than `count` columns, or if the device does not support it. Has at most `count` rows per
+   work-group, and no padding if the shape does not fit with it. */
 static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
@@ -4331,7 +4327,7 @@ static void vd__fft_set_default_pads(const vd__fft_device *d, vd__fft_shape *s) 
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++) s->pad[i] = needed ? pad : vd__fft_no_pad;
 }
 
-/* Returns first(b, c), see vd__fft_stage_info. */
+/* first(b, c) of vd__fft_stage_info, on the host. */
 static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
 
 /* Whether the padded distances of the elements of a butterfly from its first element are the same for all butterflies,
@@ -4391,7 +4387,7 @@ static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad
     return vd__fft_pad_cost_of(s, 0, i, pad) + (s->convolves ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
 }
 
-/* Chooses, for each exchange through shared memory, the padding with the lowest cost that fits. The current padding,
+/* The padding of each exchange through shared memory is the one with the lowest cost that fits. The current padding,
    which must fit, is kept unless another one costs less. */
 static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 },  { 3, 1 }, { 6, 4 },  { 6, 8 }, { 5, 2 },
@@ -4540,10 +4536,10 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
 
-/* Returns the addresses of the loads or stores of a pass. The digits of a block index are the dimensions before the
-   axis in `order`, then `block`. The digits of a transform index are `first_digit`, `last_digit`, then the dimensions
-   after the axis in `order`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
-   stride first. stride: distance between the elements of a transform along the axis. */
+/* Addresses of the loads or stores of a pass. The digits of a block index are the dimensions before the axis in
+   `order`, then `block`. The digits of a transform index are `first_digit`, `last_digit`, then the dimensions after the
+   axis in `order`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest stride
+   first. stride: distance between the elements of a transform along the axis. */
 static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const vd__fft_problem *problem, uint32_t extra_dims,
                                                 const vd__fft_layout *l, uint64_t stride, vd__digit block,
                                                 vd__digit first_digit, vd__digit last_digit) {
@@ -4666,8 +4662,8 @@ static bool vd__fft_recall_shape(const vd_fft *p, uint64_t count, uint64_t block
     return r->found;
 }
 
-/* Chooses the shape of pass 0 or 1 (pass_index) of a problem, with `length` elements along the axis and the dimensions
-   extra_dims[pass_index]. Returns false if no shape fits, or if there are too many transforms. */
+/* pass_index: 0 or 1, the pass of a problem. length: elements along its axis; the dimensions extra_dims[pass_index]
+   follow. Returns false if no shape fits, or if there are too many transforms. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t pass_index,
                                uint64_t length) {
     vd__fft_shape *s = &pass->shape;
@@ -4708,7 +4704,7 @@ static uint32_t vd__real_family(vd_fft_kind kind) {
                               : VD__REAL_I + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
 }
 
-/* Returns the C-order layout of the plan's shape, with `length` instead of its length along one axis. */
+/* C-order layout of the plan's shape, with `length` instead of its length along one axis. */
 static vd__fft_layout vd__fft_dense_layout(const vd_fft *p, uint32_t axis, uint64_t length) {
     vd__fft_layout l;
     uint32_t i;
@@ -4717,8 +4713,8 @@ static vd__fft_layout vd__fft_dense_layout(const vd_fft *p, uint32_t axis, uint6
     return l;
 }
 
-/* Returns the C-order layout of the array to which the points of the load hook (or of the store hook, if `out`) refer:
-   the reals if VD_FFT_REAL loads (or stores) reals, otherwise the plan's shape. */
+/* C-order layout of the array to which the points of the load hook (out: the store hook) refer: the reals if
+   VD_FFT_REAL loads (out: stores) reals, otherwise the plan's shape. */
 static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
     return r->kind == VD_FFT_REAL && r->inverse == out ? vd__fft_dense_layout(p, p->real_axis, p->real_length)
                                                        : p->dense;
@@ -4730,10 +4726,10 @@ static bool vd__real_needs_fold(const vd__real *r) {
     return !r->inverse && (r->half_length ? vd__real_family(r->kind) != VD__REAL_IV : r->two_rows);
 }
 
-/* Returns the addresses of the elements that a pass loads from, or stores to, an array of layout `l`. If the axis is
-   split over passes, it has parts * outer transforms: transform (i, j) with i < parts and j < outer begins at index
-   i * outer + j of the axis, and its elements are parts * outer indices apart. by_rule: the rule of a real kind
-   computes the indices along the axis; the result has only the stride of the axis. */
+/* Addresses of the elements that a pass loads from, or stores to, an array of layout `l`. If the axis is split over
+   passes, it has parts * outer transforms: transform (i, j) with i < parts and j < outer begins at index i * outer + j
+   of the axis, and its elements are parts * outer indices apart. by_rule: the rule of a real kind computes the indices
+   along the axis; the result has only the stride of the axis. */
 static vd__fft_addressing vd__fft_split_addressing(const vd_fft *p, const vd__fft_problem *problem, uint32_t extra_dims,
                                                    const vd__fft_layout *l, bool by_rule, uint64_t parts,
                                                    uint64_t outer) {
@@ -4780,7 +4776,7 @@ static void vd__fft_set_end(const vd_fft *p, vd__fft_pass *pass, uint32_t out, c
     end->index.first = vd__fft_first_of_others(p, problem->axis, of->role, &array);
 }
 
-/* Sets the indices along the axis of a problem that one end of a pass has: see vd__fft_range. */
+/* See vd__fft_range. */
 static void vd__fft_set_range(vd__fft_pass *pass, uint32_t out, const vd__fft_problem *problem, uint64_t all,
                               uint64_t scale, uint64_t width) {
     const vd__problem_end *of = &problem->end[out];
@@ -4843,8 +4839,8 @@ static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_
     vd__fft_sort_dimensions(p, &problem->end[0].layout, problem->order);
 }
 
-/* Returns the problem of transforming a whole axis in a direction, from one buffer to another. In a convolution, the
-   inverse direction is that of the passes after the product. */
+/* The problem of transforming a whole axis from one buffer to another. In a convolution, the inverse direction is that
+   of the passes after the product. */
 static vd__fft_problem vd__fft_problem_of(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
                                           vd__fft_role to) {
     bool convolves = p->convolution.batch != 0, inverse = direction == VD_FFT_INVERSE;
@@ -4898,7 +4894,7 @@ static uint64_t vd__fft_bluestein_results(const vd_fft *p, const vd__fft_problem
     return r.kind && vd__real_needs_fold(&r) ? problem->n : vd__fft_needed_results(problem);
 }
 
-/* Returns the lowest length of the convolutions of Bluestein's algorithm in one pass. */
+/* The lowest length of the convolutions of Bluestein's algorithm in one pass. */
 static uint32_t vd__fft_lowest_bluestein(const vd__fft_pass *pass) {
     uint32_t m = pass->bluestein_in + pass->bluestein_out - 1;
     return m > pass->bluestein_length ? m : pass->bluestein_length;
@@ -4952,7 +4948,7 @@ static void vd__fft_grow_layout(vd_fft *p, vd__fft_role role, uint64_t span) {
     if (p->layout[role].span < span) p->layout[role].span = span;
 }
 
-/* Returns what remains of a problem after a pass over columns of `first` elements: rows in TEMP. */
+/* What remains of a problem after a pass over columns of `first` elements: rows in TEMP. */
 static vd__fft_problem vd__fft_rows_of(const vd_fft *p, const vd__fft_problem *problem, uint64_t first) {
     vd__fft_problem rows = *problem;
     rows.n = rows.end[0].count = problem->n / first;
@@ -5186,8 +5182,7 @@ static bool vd__fft_plan_chirp_split(const vd_fft *p, const vd__fft_problem *pro
 /* Lengths of the convolutions of Bluestein's algorithm that may be the fastest. */
 typedef struct vd__fft_lengths { uint64_t at[7]; uint32_t count; } vd__fft_lengths;
 
-/* Returns the `count` lowest lengths from `lowest` on without prime factors above `limit`, and the next power of two.
-   */
+/* The `count` lowest lengths from `lowest` on without prime factors above `limit`, and the next power of two. */
 static vd__fft_lengths vd__fft_smooth_lengths(uint64_t lowest, uint32_t count, uint64_t limit) {
     vd__fft_lengths l;
     uint64_t power = 1, m = lowest;
@@ -5197,8 +5192,8 @@ static vd__fft_lengths vd__fft_smooth_lengths(uint64_t lowest, uint32_t count, u
     return l;
 }
 
-/* Plans a problem by Bluestein's algorithm with convolutions of length m, with each possible first factor around the
-   square root of m (with two factors: the cube root); updates the choice of the lowest estimated time. */
+/* Tries all first factors around the square root of m (with two factors: the cube root), and updates the choice of the
+   lowest estimated time. */
 static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *problem, uint64_t m, uint32_t factors,
                                      vd__fft_split_choice *best) {
     uint64_t root = (uint64_t)pow((double)m, factors > 1 ? 1 / 3.0 : 0.5) + 1;
@@ -5211,8 +5206,8 @@ static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *pro
     }
 }
 
-/* Returns the lowest length of the convolutions of Bluestein's algorithm over several passes: inputs and results must
-   not wrap around. It is at least n + 1, so that padding follows both. */
+/* The lowest length of the convolutions of Bluestein's algorithm over several passes: inputs and results must not wrap
+   around. It is at least n + 1, so that padding follows both. */
 static uint64_t vd__fft_lowest_chirp_length(const vd__fft_problem *problem) {
     uint64_t m = vd__fft_needed_inputs(problem) + vd__fft_needed_results(problem) - 1;
     return m > problem->n ? m : problem->n + 1;
@@ -5290,7 +5285,7 @@ static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
 
 typedef bool vd__fft_planner(vd_fft *p, const vd__fft_problem *problem);
 
-/* Returns the estimated time of the passes that a planner appends, which are removed again; 0: it fails. */
+/* Estimated time of the passes that a planner appends, which are removed again; 0: it fails. */
 static double vd__fft_estimate_planner(vd_fft *p, const vd__fft_problem *problem, vd__fft_planner *plan) {
     vd__fft_layout layout[VD__FFT_ROLES];
     uint32_t before = problem->route->count;
@@ -5361,7 +5356,7 @@ static bool vd__fft_has_all_indices(const vd_fft *p) {
            && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
 }
 
-/* Whether vd_fft_io.out may be {0}, because the store hook stores nothing. */
+/* Whether vd_fft_io.out may be {0} in a direction, because the store hook stores nothing. */
 static bool vd__fft_stores_nothing(const vd_fft *p) { return p->hooks.stores_nothing[0] || p->hooks.stores_nothing[1]; }
 
 /* Role of the data between the passes of two axes. */
@@ -5371,8 +5366,7 @@ static vd__fft_role vd__fft_role_between(const vd_fft *p) {
                : VD__FFT_MIDDLE;
 }
 
-/* Returns the problem of a whole axis, whose input is the output of the passes planned so far. last: no further axis
-   follows. */
+/* The problem of a whole axis whose input is the output of the passes planned so far. last: no further axis follows. */
 static vd__fft_problem vd__fft_axis_problem(vd_fft *p, uint32_t direction, uint32_t axis, bool last) {
     bool to_reals = vd__fft_is_to_reals(p, direction);
     vd__fft_role between = to_reals ? VD__FFT_MIDDLE : vd__fft_role_between(p);
@@ -5380,7 +5374,7 @@ static vd__fft_problem vd__fft_axis_problem(vd_fft *p, uint32_t direction, uint3
     return vd__fft_problem_of(p, direction, axis, p->route[direction].count ? between : from, last ? to : between);
 }
 
-/* Plans a problem, or sets the error that explains why this is impossible. */
+/* Sets the error that explains why a problem cannot be planned. */
 static vd_result vd__fft_plan_or_refuse(vd_fft *p, const vd__fft_problem *problem) {
     uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span, limit = vd__fft_max_span(p);
     uint64_t transforms = span / problem->n, chirp = vd__fft_lowest_chirp_length(problem);
@@ -5416,7 +5410,7 @@ static uint32_t vd__fft_highest_bit(uint32_t bits) {
     return i;
 }
 
-/* Copies the axes of a bit mask to `axis`, those with the smallest strides first; returns their number. */
+/* Writes the axes of a bit mask to `axis`, in ascending order of strides; returns their number. */
 static uint32_t vd__fft_axes_by_stride(const vd_fft *p, uint32_t axes, uint32_t axis[4]) {
     uint32_t order[4], count = 0;
     vd__fft_sort_dimensions(p, &p->layout[p->route[0].count ? vd__fft_role_between(p) : VD__FFT_IN], order);
@@ -5424,8 +5418,8 @@ static uint32_t vd__fft_axes_by_stride(const vd_fft *p, uint32_t axes, uint32_t 
     return count;
 }
 
-/* Whether several axes may be transformed together. Not with groups_as_loops: the caches of a CPU hold the data between
-   two passes, and exchanges are more expensive than on a GPU. */
+/* Not with groups_as_loops: the caches of a CPU hold the data between two passes, and exchanges are more expensive than
+   on a GPU. */
 static bool vd__fft_can_group(const vd_fft *p, uint32_t axes) {
     bool smooth = true;
     for (uint32_t i = 0; i < p->dimensions; i++)
@@ -8192,8 +8186,8 @@ static vc_val vd__real_from_start(vc_val index, uint64_t start) {
     return start ? vd__sub_u32(index, start) : index;
 }
 
-/* Loads element `index` of a row: one real or, if `two`, a complex element. reals: 2 if the element consists of two
-   neighbouring reals, otherwise 1. Elements that are not in memory are 0. */
+/* The element is one real or, if `two`, complex. reals: 2 if it consists of two neighbouring reals, otherwise 1.
+   Elements that are not in memory are 0. */
 static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint32_t reals,
                                     bool two) {
     uint64_t filled = w->pass->end[0].count / reals;
@@ -8982,7 +8976,7 @@ static vc_combine vd__reduce_combine_op(const vd__reduce_writer *w) {
     return !vd__reduce_has_index(w) ? w->info->combine_op : w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
 }
 
-/* Returns the state of an empty set. */
+/* The state of an empty set. */
 static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vd__reduce_state s;
     vc_combine op = vd__reduce_combine_op(w);
@@ -9014,8 +9008,8 @@ static vc_val vd__reduce_key_of(const vd__reduce_writer *w, vc_val v, vc_val ind
     return least ? vc_add(index, value) : vc_sub(index, value);
 }
 
-/* Returns the state of element `index` of a result. e: the element of each input; at: index of the element in the
-   array. Indices are VC_U32 or VC_U64. */
+/* e: the element of each input. index: of the element in the result. at: index in the array. Indices are VC_U32 or
+   VC_U64. */
 static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index, vc_val at) {
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
@@ -9212,7 +9206,7 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
 /* Threads that share a result: a power of two, as vd__reduce_combine_threads requires. */
 static uint32_t vd__reduce_thread_rows(const vd_reduce *p) { return p->threads / p->lanes; }
 
-/* Adds the elements of `loads` loads: r, r + rows, r + 2 * rows, … */
+/* The loads r, r + rows, r + 2 * rows, … */
 static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
     uint32_t rows = vd__reduce_thread_rows(w->plan);
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
@@ -9221,8 +9215,7 @@ static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, u
     vd__reduce_append(w, vd__reduce_merge_tree(w, s, loads * w->vector));
 }
 
-/* Adds the elements of this work-group's part: w->loads loads at a time while at least so many remain, then half as
-   many, and so on. */
+/* Executes w->loads loads at a time while at least so many remain, then half as many, and so on. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     uint32_t rows = vd__reduce_thread_rows(w->plan), loads = w->loads, tile = rows * loads;
     vc_val first = vc_add(vc_mul(vd__index_of(w->index_type, w->part), vc_imm(w->index_type, tile)),
@@ -9350,7 +9343,7 @@ static void vd__reduce_stage_blocks(vd__reduce_writer *w) {
     vd__shared_barrier(w->k);
 }
 
-/* Returns element j of a word, widened to 32 bits. */
+/* Element j of a word, widened to 32 bits. */
 static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
     uint32_t bits = 8 * vd_type_size(type), left = 32 - bits - j * bits;
     if (type == VD_F16) return vc_component(vc_unpack_half2(word), j);
@@ -9376,7 +9369,6 @@ static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc
     return position;
 }
 
-/* Loads the cell that is `cell` cells after a position. */
 static vc_val vd__reduce_load_cell(const vd_reduce *p, vc_ref cells, vd__reduce_position from, uint32_t cell) {
     vc_val at = vd__reduce_cell_index(p, vd__add_u32(from.cell, cell));
     return vd__load(&cells, vd__add_u32(at, from.more + from.more / 32 * p->cell_padding));
@@ -9807,8 +9799,8 @@ static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_redu
     }
 }
 
-/* Plans staging if there are at least VD__REDUCE_LANES results, the slowest dimension is not reduced and at least two
-   blocks fit into the shared memory of a work-group; not for segments or 64-bit indices. Otherwise returns false. */
+/* Returns false if there are segments, 64-bit indices, or fewer than VD__REDUCE_LANES results, if the slowest dimension
+   is reduced, or if fewer than two blocks fit into the shared memory of a work-group. */
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     static const uint32_t paddings[] = { 0, 1, 3, 5, 7 };
     uint32_t size = vd_type_size(p->desc.type);
@@ -10242,7 +10234,7 @@ static vd__scan_state vd__scan_select(vc_val condition, vd__scan_state a, vd__sc
     return s;
 }
 
-/* Loads a state from a pair of arrays or variables. The second, for head flags, exists only in segmented scans. */
+/* The second array, for head flags, exists only in segmented scans. */
 static vd__scan_state vd__scan_load(const vd__scan_writer *w, const vc_ref *from, vc_val at) {
     vd__scan_state s;
     s.value = vd__load(&from[0], at);
@@ -10297,7 +10289,7 @@ static uint32_t vd__scan_piece_count(const vd_scan *p) {
 /* Type of the words of published states. */
 static vc_type vd__scan_word_type(const vd_scan *p) { return p->atomic64 ? (vc_type)VC_U64 : (vc_type)VC_U32; }
 
-/* Returns the low bits of the number of a run, as many as a tag has for it. */
+/* The low bits of the number of a run, as many as a tag has for it. */
 static vc_val vd__scan_epoch_bits(const vd__scan_writer *w, vc_val epoch) {
     return vd__and_u32(epoch, (1u << (vd__scan_piece_bits(w->plan) - 3)) - 1);
 }
@@ -10351,7 +10343,7 @@ static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val t
     return vd__scan_load(w, sum, vc_u32(0));
 }
 
-/* Records a fence, unless stores of the device are ordered without it: llvmpipe treats fences as barriers. */
+/* Not on devices that order stores: llvmpipe treats fences as barriers. */
 static void vd__scan_fence(const vd__scan_writer *w) {
     if (vd_device(w->plan->base.ctx, 0)->facts.ordered_stores) return;
     vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
@@ -10621,8 +10613,8 @@ static void vd__scan_store_tile(const vd__scan_writer *w, vd__scan_state prefix)
 
 /* ---- the kernels ---- */
 
-/* Returns the index of this work-group's tile: the number of work-groups that started before it. Sets w->epoch to the
-   number of this run of the plan, counted from 1, which distinguishes states published in this run from older ones. */
+/* The index of this work-group's tile is the number of work-groups that started before it. w->epoch is the number of
+   this run of the plan, counted from 1, which distinguishes states published in this run from older ones. */
 static vc_val vd__scan_ticket(vd__scan_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 2);
     vc_val ticket, epoch;
@@ -11397,7 +11389,7 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
     }
 }
 
-/* Returns the index of this work-group's tile: the number of work-groups that started before it. */
+/* The index of this work-group's tile is the number of work-groups that started before it. */
 static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 1);
     vc_val ticket;
@@ -11607,7 +11599,6 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
     }
 }
 
-/* Sets w->base. */
 static void vd__sort_find_offsets(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_val first[VD__SORT_MAX_THREAD_DIGITS];
@@ -12095,8 +12086,7 @@ static vc_val vd__top_matches(const vd__top_prefix *prefix, const vd__top_item *
     return vc_or(vc_gt(key, vd__get(&prefix->key)), vc_and(same, vc_ge(index, vd__get(&prefix->index))));
 }
 
-/* Sets w->choice to the digit of the last wanted element. Each thread adds up the counts of consecutive digits, the
-   first thread those of the highest digits. */
+/* Each thread adds up the counts of consecutive digits, the first thread those of the highest digits. */
 static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     uint32_t digits = VD__TOP_DIGITS / w->plan->threads;
     vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vd__mul_u32(w->thread, digits)), count[VD__TOP_DIGITS];
@@ -12550,7 +12540,6 @@ struct vd__vkfft {
     vd__vkfft_pair *pairs[VD__VKFFT_MAX_PAIRS];
 };
 
-/* Sets the Vulkan functions that VkFFT calls on this thread to those of the plan. */
 static void vd__vkfft_set_functions(const vd__vkfft *v) {
 #define VD__VKFFT_SET(name) vd__vkfft_space::name = v->name;
     VD__VKFFT_FUNCTIONS(VD__VKFFT_SET)
@@ -14418,8 +14407,8 @@ static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_
     return similar;
 }
 
-/* Sets the list of choices: the estimated shape, then the candidates with the lowest estimated costs, but only a few
-   with the same radices. */
+/* Proposes the estimated shape, then the candidates with the lowest estimated costs, but only a few with the same
+   radices. */
 static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
     const vd_fft *p = tuner->plan;
     const vd__fft_pass *pass = tuner->pass;
@@ -15572,7 +15561,7 @@ static void vd__real_print(vd__fft_text *text, const vd__real *r) {
     vd__fft_print(text, " of %llu", r->n);
 }
 
-/* Prints a choice, such as "16x16+16/256/1/1". */
+/* Such as "16x16+16/256/1/1". */
 static void vd__fft_print_choice(vd__fft_text *text, const vd__fft_choice *c) {
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
         vd__fft_print(text, !i ? "%llu" : c->register_exchange >> i & 1 ? "+%llu" : "x%llu", c->radix[i]);
