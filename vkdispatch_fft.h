@@ -1906,8 +1906,7 @@ static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
     if (!ctx)
         return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan cannot be run any more");
     if (list && vd_list_context(list) == ctx) return VD_OK;
-    if (!list) return vd_error_set(VD_ERROR_INVALID, "the list is NULL");
-    return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context");
+    return vd_error_set(VD_ERROR_INVALID, list ? "the list belongs to another context" : "the list is NULL");
 }
 
 VD_API vd_result vd_plan_run(void *plan, const char *call,
@@ -6560,6 +6559,10 @@ static vc_val vd__fft_unpack_word(vc_val v) {
 static vc_val vd__fft_pack_word(vc_val v, bool word) {
     return word ? vc_pack_2x32(VC_U64, vc_bitcast(VC_U32X2, v)) : v;
 }
+static vd__fft_c vd__fft_from_vector(vc_val v) {
+    v = vd__fft_unpack_word(v);
+    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+}
 
 /* State while a pass is recorded as a kernel. */
 typedef struct vd__fft_writer {
@@ -6603,8 +6606,7 @@ typedef struct vd__fft_writer {
 
 /* Loads entry `index` of the table at this offset. */
 static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
-    vc_val v = vd__fft_unpack_word(vd__load_from(&w->table, offset, index));
-    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    return vd__fft_from_vector(vd__load_from(&w->table, offset, index));
 }
 
 /* first(b, c) of vd__fft_stage_info. */
@@ -6666,8 +6668,8 @@ static void vd__fft_store_shared(const vd__fft_writer *w, vc_val address, uint32
 
 static void vd__fft_load_shared(const vd__fft_writer *w, vc_val address, uint32_t constant, uint32_t component,
                                 vd__fft_c *x) {
-    vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
-    if (component == VD__FFT_BOTH) *x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    vc_val v = vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address);
+    if (component == VD__FFT_BOTH) *x = vd__fft_from_vector(v);
     else if (component) x->im = v;
     else x->re = v;
 }
@@ -7464,7 +7466,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
                          w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     v = vd__fft_unpack_word(v);
     if (vc_typeof(v) != vd__fft_complex_type(w->real)) v = vc_cast(vd__fft_complex_type(w->real), v);
-    x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    x = vd__fft_from_vector(v);
     const vd__fft_range *indices = &w->pass->end[0].range[0];
     /* limits the index to the end of the range, so that it is within the chirp table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && indices->scale == 1
@@ -7540,8 +7542,7 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
     vc_val at = vd__fft_element_index(w, s, g, b, j);
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
         at = vc_rem(at, vc_imm(vc_typeof(at), w->plan->dense.stride[0]));
-    vc_val v = vd__fft_unpack_word(vd__load(&w->spectrum, at));
-    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    return vd__fft_from_vector(vd__load(&w->spectrum, at));
 }
 
 /* Stores element j of butterfly b, multiplied by the chirp, the scale and a spectrum as the pass requires, after the
@@ -7671,9 +7672,8 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
         for (uint32_t j = 0; j < g->radix; j++) {
             uint64_t distance = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
-            vc_val v = vd__fft_unpack_word(vd__load_from(&spectrum, distance, at));
             vd__fft_c *x = &w->x[u * g->radix + j];
-            *x = vd__fft_mul(*x, vd__fft_complex(vc_component(v, 0), vc_component(v, 1)));
+            *x = vd__fft_mul(*x, vd__fft_from_vector(vd__load_from(&spectrum, distance, at)));
         }
     }
 }
@@ -8267,8 +8267,7 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
 /* Bin k of the half spectrum, 0 <= k <= n / 2. may_be_end: k may be 0 or n / 2, whose imaginary parts are ignored. */
 static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_end) {
     const vd__real *r = &w->pass->real;
-    vc_val v = vd__real_load_element(w, row, k, 1, true);
-    vd__fft_c x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    vd__fft_c x = vd__fft_from_vector(vd__real_load_element(w, row, k, 1, true));
     if (w->hook[0]) x = vd__real_apply_load_hook(w, row, k, x, false);
     vc_val im = x.im;
     if (may_be_end) {
@@ -8712,8 +8711,7 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 }
 
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
-    vc_val v = vd__load(&w->in, vd__offset_at(base, k, w->pass->end[0].array.stride[0]));
-    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    return vd__fft_from_vector(vd__load(&w->in, vd__offset_at(base, k, w->pass->end[0].array.stride[0])));
 }
 
 /* One pair of bins for each thread. */
@@ -13394,8 +13392,7 @@ static vd_result vd__chirp_build(vd__chirp *p) {
         vc_val e = vd__chirp_square_modulo(k, i, n);
         vc_val a = vd__load_from(&p->table, p->tables.chirp_coarse, vd__shr_u32(e, bits));
         vc_val b = vd__load_from(&p->table, p->tables.chirp_fine, vd__and_u32(e, (1u << bits) - 1));
-        vd__fft_c x = vd__fft_times_near_one(vd__fft_complex(vc_component(a, 0), vc_component(a, 1)),
-                                             vd__fft_complex(vc_component(b, 0), vc_component(b, 1)));
+        vd__fft_c x = vd__fft_times_near_one(vd__fft_from_vector(a), vd__fft_from_vector(b));
         vd__store_from(&p->table, p->tables.chirp, i, vc_vec2(x.re, x.im));
     }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
@@ -15711,10 +15708,9 @@ VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
 
 VD__FFT_SMALL_END
 
-static void vd__convolve_add_argument(vd_fft_io *io, vd_named_arg *args, const char *name, vd_buffer buffer) {
-    args[io->arg_count].name = name;
-    args[io->arg_count++].value = vd_b(buffer);
-    io->args = args;
+static void vd__convolve_add_argument(vd_named_arg *args, int *count, const char *name, vd_buffer buffer) {
+    args[*count].name = name;
+    args[(*count)++].value = vd_b(buffer);
 }
 
 static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter_buffer) {
@@ -15727,9 +15723,11 @@ static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *
         p->base.ctx, filter, "filter", vd__convolve_bytes(p, p->desc.filter_shape, vd__convolve_filter_count(p)));
     if (result) return result;
     memset(&io, 0, sizeof io);
-    vd__convolve_add_argument(&io, args, "filter", filter);
-    if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
-    if (vd__convolve_thread_order_pass(p)) vd__convolve_add_argument(&io, args, "spectrum", p->run->spectrum);
+    io.args = args;
+    vd__convolve_add_argument(args, &io.arg_count, "filter", filter);
+    if (p->roots.id) vd__convolve_add_argument(args, &io.arg_count, "roots", p->roots);
+    if (vd__convolve_thread_order_pass(p))
+        vd__convolve_add_argument(args, &io.arg_count, "spectrum", p->run->spectrum);
     else io.out = p->run->spectrum;
     result = vd_fft_run(p->filter, list, &io);
     return result ? result : vd__convolve_add_pending(p, list);
@@ -15746,8 +15744,7 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     vd_buffer in = user_io->in, out = user_io->out;
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.filters);
-    vd_named_arg args[VD_PLAN_MAX_ARGUMENTS];
-    vd_fft_io arguments; /* only args and arg_count: the plan's own arguments, then the user's */
+    vd_named_arg args[VD_PLAN_MAX_ARGUMENTS]; /* the plan's own arguments, then the user's */
     vd_plan_role roles[VD__FFT_ALL_ROLES];
     vd_plan_io io = vd__plan_io_of(roles, 2);
     vd_result result = p->desc.map ? VD_OK : vd__convolve_check_filter_set(p, list);
@@ -15757,15 +15754,13 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
                             (int)VD__CONVOLVE_MAX_ARGUMENTS);
     if (user_io->arg_count && !user_io->args)
         return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", user_io->arg_count);
-    memset(&arguments, 0, sizeof arguments);
-    if (p->run->hooks.load) {
-        vd__convolve_add_argument(&arguments, args, "in", in);
-        vd__convolve_add_argument(&arguments, args, "out", out);
-        if (p->roots.id) vd__convolve_add_argument(&arguments, args, "roots", p->roots);
-    }
-    for (int i = 0; i < user_io->arg_count; i++) args[arguments.arg_count++] = user_io->args[i];
     io.args = args;
-    io.arg_count = arguments.arg_count;
+    if (p->run->hooks.load) {
+        vd__convolve_add_argument(args, &io.arg_count, "in", in);
+        vd__convolve_add_argument(args, &io.arg_count, "out", out);
+        if (p->roots.id) vd__convolve_add_argument(args, &io.arg_count, "roots", p->roots);
+    }
+    for (int i = 0; i < user_io->arg_count; i++) args[io.arg_count++] = user_io->args[i];
     vd__fft_roles(p->run, roles);
     roles[VD__FFT_IN] = vd__role_of("in", in, VD_BYTES, in_bytes, false);
     roles[VD__FFT_OUT] = vd__role_of("out", out, VD_BYTES, out_bytes, true);
