@@ -10487,7 +10487,6 @@ static const char *vc__glsl_type(vc_type type, char out[32]) {
     return out;
 }
 
-/* A float constant by its bit pattern. */
 static void vc__glsl_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
     unsigned low = (unsigned)(bits & 0xffffffffu), high = (unsigned)(bits >> 32);
     if (type == VC_F32) vc__p_put(g, "uintBitsToFloat(0x%08xu)", low);
@@ -10504,7 +10503,7 @@ static const char *vc__glsl_open_vector(vc__printer *g, vc_type type, bool fold)
 /* ---- layout ---- */
 
 /* Whether a vector is stored as a struct of scalars, because its size or alignment in std430 differs from that in C.
-   align: its address is a multiple of this. */
+   align: that of its address or offset */
 static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     uint32_t components = vc__components(type);
     return components > 1
@@ -10518,12 +10517,10 @@ static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
                                      arg->kind == VC_ARG_VALUE ? vc__p_value_offset(g, object) : arg->align);
 }
 
-/* Whether an object is a parameter of 8 or 16 bits per component. */
 static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
     return g->object[object].op == VC__OP_PARAM && vc__scalar_bytes(g->object[object].type) < 4;
 }
 
-/* Collects the vector types that need a struct, and the conversions that are used. */
 static void vc__glsl_find_structs(vc__printer *g) {
     const vc__listing *l = g->l;
     for (uint32_t i = l->leaves; i < l->count; i++) {
@@ -10539,7 +10536,7 @@ static void vc__glsl_find_structs(vc__printer *g) {
     }
 }
 
-/* The type of a value in a buffer or in the argument block. */
+/* In a buffer or in the argument block. */
 static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, char out[32]) {
     vc_type type = g->object[object].type;
     if (vc__glsl_is_packed(g, object)) return vc_type_name(type);
@@ -10548,7 +10545,6 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 
 /* ---- expressions ---- */
 
-/* The operation's text pattern; NULL if there is none: see vc__p_without_pattern. */
 static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     if (n->op == VC__OP_ELECT) return vc__op_text(n->op, VC__TEXT_GLSL);
@@ -10602,7 +10598,6 @@ static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     else vc__p_put(g, n->x ? "%0e[%d].at" : "%0e.at", n->a[0], n->x);
 }
 
-/* The memory that a load or store accesses. */
 static void vc__glsl_lvalue(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
     if (g->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
@@ -10613,7 +10608,7 @@ static void vc__glsl_lvalue(vc__printer *g, const vc__node *n) {
     if (g->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
-/* Whether an object is a bool argument, which is stored as a 32-bit word. */
+/* A bool argument is stored as a 32-bit word. */
 static bool vc__glsl_is_bool_word(const vc__printer *g, uint32_t object) {
     return g->object[object].arg != VC__NIL && g->object[object].type == VC_BOOL;
 }
@@ -10640,7 +10635,6 @@ static void vc__glsl_require(vc__printer *g, const char *extension) {
     vc__p_put(g, "#extension GL_%s : require\n", extension);
 }
 
-/* The extensions for subgroup operations, and those for their operands of 8, 16 and 64 bits. */
 static void vc__glsl_subgroup_extensions(vc__printer *g) {
     static const struct { uint32_t caps; const char *name; } groups[] = {
         { VC__CAP_SUBGROUP, "basic" }, { VC__CAP_VOTE, "vote" }, { VC__CAP_BALLOT, "ballot" },
@@ -10667,7 +10661,6 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     if (g->k->reconverges) vc__glsl_require(g, "EXT_maximal_reconvergence");
 }
 
-/* The extensions for atomics, fences and barriers with scopes. */
 static void vc__glsl_sync_extensions(vc__printer *g) {
     bool wide = false, floats = false, scopes = false;
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
@@ -10684,7 +10677,6 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
     if (scopes) vc__glsl_require(g, "KHR_memory_scope_semantics");
 }
 
-/* Whether the kernel loads from a storage image without a declared format. */
 static bool vc__glsl_has_formatless_load(const vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->object[i];
@@ -10719,7 +10711,7 @@ static void vc__glsl_extensions(vc__printer *g) {
     vc__glsl_subgroup_extensions(g);
 }
 
-/* Prints the struct of scalars for a vector type in memory, and its conversions if they are used. */
+/* Prints the struct for a vector type in memory, and the conversions that are used. */
 static void vc__glsl_struct(vc__printer *g, vc_type type) {
     static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
     vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
@@ -10739,8 +10731,7 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     }
 }
 
-/* The memory qualifier of a buffer or storage image. If it is both read and written, it is coherent if a fence orders
-   accesses between work-groups. */
+/* Of a buffer or storage image. */
 static const char *vc__glsl_qualifier(const vc__printer *g, const vc__object *o) {
     static const char *const words[4] = { "readonly ", "readonly ", "writeonly ", "" };
     return g->k->coherent && (o->used & VC_READ_WRITE) == VC_READ_WRITE ? "coherent " : words[o->used & VC_READ_WRITE];
@@ -10763,7 +10754,7 @@ static void vc__glsl_reference(vc__printer *g, uint32_t object) {
               vc__glsl_memory_type(g, object, type));
 }
 
-/* The prefix of sampler2D and image2D that names the kind of a texel. */
+/* The prefix of sampler2D and image2D for the kind of a texel. */
 static const char *vc__glsl_image_prefix(const vc__object *o) {
     return o->declared == VC_I32 ? "i" : o->declared == VC_U32 ? "u" : "";
 }
@@ -10832,7 +10823,6 @@ static void vc__glsl_table(vc__printer *g, uint32_t object) {
     vc__p_put(g, ");\n");
 }
 
-/* Prints all declarations outside of main: structs, images, buffers, argument block, shared arrays, tables. */
 static void vc__glsl_globals(vc__printer *g) {
     for (uint32_t i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
@@ -10850,7 +10840,7 @@ static void vc__glsl_globals(vc__printer *g) {
     }
 }
 
-/* One 8-bit or 16-bit component at byte `offset` of the argument block. */
+/* offset: of an 8-bit or 16-bit component in the argument block, in bytes */
 static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offset) {
     unsigned word = offset & ~3u, shift = (offset & 3u) * 8;
     if (scalar == VC_F16) vc__p_put(g, "unpackFloat2x16(word_%u).%c", word, shift ? 'y' : 'x');
@@ -10892,7 +10882,7 @@ static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     vc__p_put(g, packed ? " = pack(%e)" : word ? " = uint(%e)" : " = %e", n->a[2]);
 }
 
-/* Prints a comma and integer texel coordinates or a level, converted to signed integers. */
+/* Texel coordinates or a level, as signed integers. */
 static void vc__glsl_texel_operand(vc__printer *g, uint32_t operand) {
     vc_type type = g->node[operand].type;
     if (vc__is_unsigned(type)) vc__p_put(g, ", %t(%e)", vc__to_signed(type), operand);
@@ -10949,7 +10939,6 @@ static void vc__glsl_element(vc__printer *g, const vc__node *n, bool read) {
     vc__glsl_lvalue(g, n);
 }
 
-/* Prints the statement of atomic i. */
 static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
     static const vc__cas_loop loops[2] = {
         { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
@@ -10981,7 +10970,7 @@ static void vc__glsl_scoped_sync(vc__printer *g, uint32_t i) {
               order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
 }
 
-/* A fence or barrier. barrier() already orders shared memory; buffers and images need a memory barrier first. */
+/* barrier() orders shared memory; buffers and images need a memory barrier first. */
 static void vc__glsl_sync(vc__printer *g, uint32_t i) {
     if (g->node[i].x) { vc__glsl_scoped_sync(g, i); return; }
     for (uint32_t j = 0; j < g->l->object_count; j++) {
@@ -11025,7 +11014,6 @@ static const vc__dialect vc__glsl = {
    the kernel, is local to it, or has an #ifndef guard. */
 
 enum { VC__C_CUDA, VC__C_OPENCL };
-/* The language that is printed: VC__C_CUDA or VC__C_OPENCL. */
 static inline int vc__c_language(const vc__printer *g) { return vc__is_cuda(g->l->target) ? VC__C_CUDA : VC__C_OPENCL; }
 
 /* Reserved words of OpenCL C and CUDA C in addition to vc__p_reserved: built-in functions and types, functions that the
@@ -11084,12 +11072,10 @@ static const char *vc__c_type(int c, vc_type type, char out[32]) {
     return out;
 }
 
-/* The type of an element in memory. */
 static vc_type vc__c_memory_type(vc_type type) { return type == VC_BOOL ? (vc_type)VC_U32 : type; }
 
 /* ---- constants ---- */
 
-/* A float constant by its bit pattern. */
 static void vc__c_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
     static const char *const as[2][2] = {
         { "__uint_as_float(0x%llxu)", "__longlong_as_double(0x%llxll)" }, { "as_float(0x%llxu)", "as_double(0x%llxul)" }
@@ -11112,8 +11098,7 @@ static const char *vc__c_cast(vc_type from, vc_type to) {
     return "($T)$0";
 }
 
-/* Pattern of a bitcast of a scalar. Pairs that are not in the table are represented by integers of the same width (f16
-   by u16), so a cast keeps the bits. */
+/* Types that are not in the table are integers in C (f16 is u16), so a cast keeps the bits. */
 static const char *vc__c_bitcast(int language, vc_type from, vc_type to) {
     static const struct { uint8_t from, to; const char *pattern[2]; /* VC__C_CUDA, VC__C_OPENCL */ } table[] = {
         { VC_F32, VC_I32, { "__float_as_int($0)", "as_int($0)" } },
@@ -11130,7 +11115,6 @@ static const char *vc__c_bitcast(int language, vc_type from, vc_type to) {
     return "($T)$0";
 }
 
-/* The operation's text pattern; NULL if there is none: see vc__p_without_pattern. */
 static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     /* by kind: bool, signed, unsigned, f16 and f32, f64; unlike vc__kind_info.column, f64 is separate */
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
@@ -11168,15 +11152,13 @@ static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool
     vc__p_offset(g, offset, !wide ? "" : vc__c_language(g) == VC__C_CUDA ? "ll" : "l");
 }
 
-/* Whether a vector of 3 components is accessed by vload3 and vstore3 in an array of scalars. In buffers, because vector
-   types of 3 have the size of 4 components in OpenCL C; in tables, because NVIDIA's compiler initialises arrays of such
-   types wrongly. */
+/* Whether vectors are accessed by vload3 and vstore3 in an array of scalars: in buffers, because vector types of 3 have
+   the size of 4 components in OpenCL C; in tables, because NVIDIA's compiler initialises arrays of them wrongly. */
 static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
     return vc__c_language(g) == VC__C_OPENCL && (o->op == VC__OP_BUFFER || o->op == VC__OP_TABLE)
            && vc__components(o->type) == 3;
 }
 
-/* The element that a load or store accesses. */
 static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->node[n->a[0]];
     const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
@@ -11189,14 +11171,12 @@ static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "]");
 }
 
-/* Whether a load is printed as __ldg, because the kernel never writes the buffer. The compiler can move __ldg, unlike
-   other loads, across stores. */
+/* Whether a load is printed as __ldg. The compiler can move __ldg, unlike other loads, across stores. */
 static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, const vc__object *o) {
     return vc__c_language(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__components(n->type) != 3
            && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
 }
 
-/* Prints a load. A packed vector of 3 is loaded by vload3, read-only memory of CUDA by __ldg. */
 static void vc__c_load(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     bool word = n->type == VC_BOOL && o->op != VC__OP_VAR, read_only = vc__c_is_read_only_load(g, n, o);
@@ -11211,7 +11191,6 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s%s", read_only ? ")" : "", word ? " != 0)" : "");
 }
 
-/* Prints a store. */
 static void vc__c_store(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
@@ -11241,7 +11220,6 @@ static void vc__c_element(vc__printer *g, const vc__node *n, bool read) {
     vc__c_atomic_pointer(g, n, vc__to_bits(n->type), read);
 }
 
-/* Prints the statement of atomic i. */
 static void vc__c_atomic(vc__printer *g, uint32_t i) {
     static const vc__cas_loop loops[2][2] = {
         { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element },
@@ -11275,7 +11253,7 @@ static void vc__c_declare(vc__printer *g, uint32_t i) {
 
 /* ---- declarations ---- */
 
-/* Whether the kernel converts from kind `from` to kind `to`; to 0: to any kind. */
+/* Whether the kernel casts between these kinds; to 0: any kind. */
 static bool vc__c_has_cast(const vc__printer *g, uint32_t from, uint32_t to) {
     for (uint32_t i = g->l->body; i < g->l->count; i++)
         if (g->node[i].op == VC__OP_CAST
@@ -11285,8 +11263,7 @@ static bool vc__c_has_cast(const vc__printer *g, uint32_t from, uint32_t to) {
     return false;
 }
 
-/* Whether a storage image of f16 texels is used with this access in CUDA C, whose surface functions do not convert
-   them. */
+/* CUDA's surface functions do not convert f16 texels. */
 static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
     for (uint32_t i = 0; i < g->l->object_count && vc__c_language(g) == VC__C_CUDA; i++) {
         const vc__object *o = &g->object[i];
@@ -11295,8 +11272,7 @@ static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
     return false;
 }
 
-/* Fails with a message that the language does not support an image operation. call: NULL: the operation's name; what:
-   the feature, with its verb. */
+/* call: NULL: the name of the operation. what: the feature, with its verb */
 static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *call, const char *what) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->node[n->a[0]];
     const vc__object *o = &g->object[m->x];
@@ -11310,8 +11286,7 @@ static bool vc__c_is_level_zero(const vc__printer *g, uint32_t level) {
     return !n || (n->op == VC__OP_CONST && !(n->a[0] & 0x7fffffffu));
 }
 
-/* Prints the conversion functions to and from f16 that the kernel uses; text: their definitions, in the order of
-   `need`. */
+/* Prints the conversion functions that the kernel uses. text: their definitions, in the order of `need` */
 static void vc__c_half_functions(vc__printer *g, const char *const text[3]) {
     static const struct { uint8_t from, to; const char *guard; } need[3] = {
         { VC_F16, 0, "F32_OF_F16" }, { VC_F32, VC_F16, "F16_OF_F32" }, { VC_F64, VC_F16, "F16_OF_F64" }
@@ -11324,7 +11299,7 @@ static void vc__c_half_functions(vc__printer *g, const char *const text[3]) {
 
 static uint32_t vc__block_align(const vc_info *info);
 
-/* Declares the bytes of the argument block from *end to `offset` as a member, if there are any, and sets *end. */
+/* Declares the bytes of the argument block from *end to `offset` as a member. */
 static void vc__c_gap(vc__printer *g, uint32_t offset, uint32_t *end) {
     if (offset > *end) vc__p_put(g, "    %t gap_%u[%u];\n", VC_U8, *end, offset - *end);
     *end = offset;
@@ -11342,8 +11317,8 @@ static void vc__c_member(vc__printer *g, const char *format, vc_type type, const
     *end = offset + bytes * count;
 }
 
-/* Declares the argument block; false if the kernel has none. It contains unused arguments too, so that the offsets
-   are those of the reflection. A composite argument is declared as its pieces. */
+/* Contains unused arguments too, so that the offsets are those of the reflection. A composite argument is declared as
+   its pieces. Returns false if there are no arguments. */
 static bool vc__c_argument_block(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t end = 0;
@@ -11384,7 +11359,7 @@ static void vc__c_table(vc__printer *g, uint32_t object, const char *qualifier) 
     vc__p_put(g, " };\n");
 }
 
-/* Declares a pointer for a view of a buffer: the buffer of composite elements as an array of scalars or vectors. */
+/* A view is a pointer to a buffer of composite elements as an array of scalars or vectors. */
 static void vc__c_view(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->object[object];
     const char *access = o->used & VC_WRITE ? "" : "const ";
@@ -11461,10 +11436,9 @@ static void vc__cuda_sync(vc__printer *g, uint32_t i) {
 /* By vc_dim. A 1-D image is an array with one layer, because PTX fetches from one axis only in linear memory. */
 static const char *const vc__cuda_shapes[] = { "", "1DLayered", "2D", "3D", "Cubemap", "1DLayered", "2DLayered", "" };
 
-/* Prints the layer of a 1-D image. */
 static void vc__cuda_only_layer(vc__printer *g, uint32_t dim) { if (dim == VC_DIM_1D) vc__p_put(g, ", 0"); }
 
-/* Prints the components with indices from `from` to `to` - 1 as arguments: ", x, y". Integers are cast to int. */
+/* Prints components `from` to `to` - 1 as arguments: ", x, y". Integers are cast to int. */
 static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
         vc__p_put(g, vc__is_float(g->node[value].type) ? ", " : ", (int)");
@@ -11472,7 +11446,7 @@ static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, u
     }
 }
 
-/* The coordinates of a sample. The layer is rounded to the nearest integer. */
+/* The layer is rounded to the nearest integer. */
 static void vc__cuda_coordinates(vc__printer *g, const vc__node *n, uint32_t dim) {
     vc__cuda_components(g, n->a[1], 0, vc__dims[dim].axes);
     vc__cuda_only_layer(g, dim);
@@ -11602,7 +11576,7 @@ static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) 
                  "    return v;\n}\n", in, in, in, in, vc__cuda_fetches[dim].operands);
 }
 
-/* Defines the function that converts a texel in memory to the kernel's four components or, with `store`, back. */
+/* A function that converts a texel in memory to the kernel's four components or, with `store`, back. */
 static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, bool store) {
     const vc_type memory = vc__cuda_texel_type(f), value = vc__vec(f->kind, 4);
     double max_value = f->coded == 'u' ? (double)vc__ones(f->bits) : (double)vc__ones(f->bits - 1u);
@@ -11714,8 +11688,7 @@ static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
               name, vc__scalar(type));
 }
 
-/* Defines the structs of the types that values and buffers have. Unused buffers count too: they are in the argument
-   block. */
+/* Unused buffers count too, because they are in the argument block. */
 static void vc__cuda_structs(vc__printer *g) {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->node[i].type, &seen);
@@ -11762,9 +11735,8 @@ static void vc__cuda_masks(vc__printer *g) {
     vc__p_put(g, count % 32 && count < 32 ? ";\n" : "0xffffffffu;\n");
 }
 
-/* Defines the 64-bit sum of VC__OP_WORD_SUM, if used. Without the empty asm statement, NVRTC (13.0) adds the words to a
-   product one after the other, each as a pair with a zero register: a Montgomery product then has 592 instructions
-   instead of 503. */
+/* Without the empty asm statement, NVRTC (13.0) adds the words to a product one after the other, each as a pair with a
+   zero register: a Montgomery product then has 592 instructions instead of 503. */
 static void vc__cuda_word_sum(vc__printer *g) {
     uint32_t i;
     for (i = g->l->body; i < g->l->count && g->node[i].op != VC__OP_WORD_SUM; i++) continue;
@@ -11835,7 +11807,7 @@ static void vc__opencl_id(vc__printer *g, const vc__node *n) {
     }
 }
 
-/* Whether the kernel both loads from and stores to the image, which needs OpenCL C 2.0. */
+/* Loading from and storing to one image needs OpenCL C 2.0. */
 static bool vc__opencl_is_read_write(const vc__object *o) {
     return o->op == VC__OP_IMAGE && (o->used & VC_READ_WRITE) == VC_READ_WRITE;
 }
@@ -12067,15 +12039,11 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_BINDLESS, "non-constant indices into arrays of images", "BINDLESS" }
 };
 
-/* Features that arithmetic in a type requires. */
-static uint64_t vc__type_features(vc_type type) { return vc__kind_features(type); }
-
-/* Features that elements of a buffer require. 64-bit scalars and all vectors are loaded as values of their type, so
-   they require its features, too. */
+/* 64-bit scalars and all vectors are loaded as values of their type, so they require its features, too. */
 static uint64_t vc__storage_features(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t required = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
-    return required | (bits == 64 || vc__components(type) > 1 ? vc__type_features(type) : 0);
+    return required | (bits == 64 || vc__components(type) > 1 ? vc__kind_features(type) : 0);
 }
 
 /* Whether a cast only changes the width of a number from or to 32 bits or more. Such a cast of a loaded or stored value
@@ -12085,16 +12053,15 @@ static bool vc__is_width_cast(vc_type from, vc_type to) {
            && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
 }
 
-/* Features that a 64-bit type requires; 0 for narrower types. */
-static uint64_t vc__wide_features(vc_type type) { return vc__bits(type) == 64 ? vc__type_features(type) : 0; }
+static uint64_t vc__wide_features(vc_type type) { return vc__bits(type) == 64 ? vc__kind_features(type) : 0; }
 
-/* Features of an atomic; memory: type of the elements in memory. */
+/* memory: type of the elements in memory */
 static uint64_t vc__atomic_features(const vc__node *n, vc_type memory) {
-    uint64_t required = vc__bits(memory) == 64 ? vc__type_features(memory) | VC_FEATURE_ATOMIC_I64 : 0;
-    return required | vc__type_features(n->type) | (vc__is_float(memory) ? (uint64_t)VC_FEATURE_ATOMIC_F32_ADD : 0);
+    uint64_t required = vc__bits(memory) == 64 ? vc__kind_features(memory) | VC_FEATURE_ATOMIC_I64 : 0;
+    return required | vc__kind_features(n->type) | (vc__is_float(memory) ? (uint64_t)VC_FEATURE_ATOMIC_F32_ADD : 0);
 }
 
-/* Features of a load, store or atomic. Also records in the object how its memory is used. */
+/* Also records in the object how its memory is used. */
 static uint64_t vc__access_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = vc__memory_of(l->node, n);
     vc__object *o = &k->object[m->x];
@@ -12103,13 +12070,12 @@ static uint64_t vc__access_features(vc_kernel *k, const vc__listing *l, const vc
     vc_type type = n->op == VC__OP_STORE ? l->node[n->a[2]].type : n->type;
     uint64_t atomic = vc__is_atomic(n->op) ? vc__atomic_features(n, m->type) : 0;
     o->used = (uint16_t)(o->used | (loads ? VC_READ : stores ? VC_WRITE : VC_READ_WRITE));
-    if (m->op != VC__OP_BUFFER) return vc__type_features(type) | atomic;
+    if (m->op != VC__OP_BUFFER) return vc__kind_features(type) | atomic;
     return vc__storage_features(type) | atomic
            | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_FEATURES : 0);
 }
 
-/* Features of an image or of an operation on it. Also records in the object how the image is used: 4 for a query of its
-   size or levels. */
+/* Also records in the object how the image is used. */
 static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &l->node[n->a[0]];
     vc__object *o = &k->object[m->x];
@@ -12129,23 +12095,21 @@ static bool vc__is_subgroup(uint32_t op) {
     return vc__op[op].class_ == VC__CONVERGENT || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID);
 }
 
-/* Whether an operation is a relative shuffle of 64-bit values, whose source lane can be outside the subgroup. */
+/* Whether a 64-bit shuffle is relative: its source lane can be outside of the subgroup. */
 static bool vc__is_wide_shuffle(uint32_t op, vc_type type) {
     return op >= VC__OP_SHUFFLE_XOR && op <= VC__OP_SHUFFLE_DOWN && vc__bits(vc__kind(type)) == 64;
 }
 
-/* Features of a subgroup operation. */
 static uint64_t vc__subgroup_features(const vc__listing *l, const vc__node *n) {
     vc_type type = vc__op[n->op].operands && n->a[0] != VC__NIL ? l->node[n->a[0]].type : n->type;
     bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64,
          combines = vc__is_subgroup_combine(n->op);
-    return VC_FEATURE_SUBGROUP | vc__type_features(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
+    return VC_FEATURE_SUBGROUP | vc__kind_features(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
            | (combines && (n->x & 15u) == VC__LANES_CLUSTER ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
            | (vc__is_wide_shuffle(n->op, type) ? (uint64_t)VC_FEATURE_SHUFFLE_64 : 0u)
            | (l->reconverges ? (uint64_t)VC_FEATURE_RECONVERGENCE : 0u);
 }
 
-/* Features of any node. */
 static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
@@ -12157,7 +12121,7 @@ static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__
         vc_type from = l->node[n->a[0]].type;
         if (vc__is_width_cast(from, n->type) && (vc__bits(from) >= 32 || l->node[n->a[0]].op == VC__OP_LOAD))
             return vc__wide_features(from) | vc__wide_features(n->type);
-        return vc__type_features(from) | vc__type_features(n->type);
+        return vc__kind_features(from) | vc__kind_features(n->type);
     }
     if (vc__is_subgroup(n->op)) return vc__subgroup_features(l, n);
     if (vc__is_dot_4x8(n->op)) return VC_FEATURE_DOT_4X8;
@@ -12165,11 +12129,11 @@ static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__
         return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
     if (n->op == VC__OP_UNPACK_HALF) return VC_FEATURE_UNPACK_HALF;
     if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
-    for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) required |= vc__type_features(l->node[a[i]].type);
-    return required | vc__type_features(n->type);
+    for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) required |= vc__kind_features(l->node[a[i]].type);
+    return required | vc__kind_features(n->type);
 }
 
-/* Adds features to those that the listing requires. Fails and returns false if the machine lacks one of them. */
+/* Adds features to those that the listing requires. Fails if the machine lacks one of them. */
 static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required, const vc__node *n) {
     uint32_t i;
     uint64_t missing = required & ~l->info.features & k->desc.machine.missing_features;
@@ -12189,7 +12153,7 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
 /* The feature that permits declaring an 8-bit or 16-bit type that occurs only between casts: arithmetic or, if the
    machine lacks it, storage. */
 static uint64_t vc__declare_features(const vc_kernel *k, const vc__listing *l, vc_type type) {
-    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_features(type) : 0;
+    uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__kind_features(type) : 0;
     uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
     if (!arithmetic || l->info.features & (arithmetic | storage)) return 0;
     return k->desc.machine.missing_features & arithmetic ? storage : arithmetic;
@@ -12225,7 +12189,6 @@ static bool vc__check_32_bit_features(vc_kernel *k, vc__listing *l) {
     return true;
 }
 
-/* Determines the features that the listing requires. Fails and returns false if the machine lacks one of them. */
 static bool vc__check_features(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
     if (!(k->lower.kinds & ~plain)) return vc__check_32_bit_features(k, l);
@@ -12261,7 +12224,7 @@ static void vc__reflect_views(vc_kernel *k, uint32_t root) {
     }
 }
 
-/* Fills in an image argument: a binding or, in CUDA C, a 64-bit handle in the argument block. */
+/* An image is a binding or, in CUDA C, a 64-bit handle in the argument block. */
 static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end,
                               uint32_t *bindings) {
     bool handle = vc__is_cuda(l->target);
@@ -12277,7 +12240,7 @@ static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_
     a->location = handle ? vc__argument_block_reserve(end, a->size, 8) : (*bindings)++;
 }
 
-/* Fills in one argument. end: size of the argument block so far; bindings: number of bindings so far. */
+/* end: size of the argument block so far; bindings: number of bindings so far */
 static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a,
                             uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
@@ -12310,7 +12273,6 @@ static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_imp
     h->offset = vc__argument_block_reserve(end, 4, 4);
 }
 
-/* Computes the size of shared memory. Fails and returns false if it exceeds the limit of the machine. */
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, limit = k->desc.machine.max_shared_bytes;
     for (uint32_t i = l->leaves; i < l->body; i++) {
@@ -12326,8 +12288,7 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     return false;
 }
 
-/* Checks the size of the private arrays of a work-group, a lower bound of its private memory. Fails and returns false
-   if it exceeds the limit of the machine. */
+/* The private arrays of a work-group are a lower bound of its private memory. */
 static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
     uint64_t bytes = 0, limit = k->desc.machine.max_private_bytes;
     for (uint32_t i = 0; limit && i < l->count; i++) {
@@ -12352,12 +12313,10 @@ static uint32_t vc__block_align(const vc_info *info) {
     return align;
 }
 
-/* Grows the variant's tables of arguments and implicit arguments. Returns false if out of memory. */
 static bool vc__reflect_allocate(vc_kernel *k, vc__variant *f, const vc__listing *l) {
-    /* at least the number of implicit arguments: leaves that are not constants */
-    uint32_t bound = l->body - l->leaves;
+    uint32_t max_implicit = l->body - l->leaves;
     return VC__RESERVE(k, f->arg, f->arg_capacity, vc__arg_count(k))
-           && VC__RESERVE(k, f->implicit, f->implicit_capacity, bound);
+           && VC__RESERVE(k, f->implicit, f->implicit_capacity, max_implicit);
 }
 
 /* The name of the entry point: "main" or, in CUDA C and OpenCL C, the name of the kernel converted to an identifier,
@@ -12370,7 +12329,7 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     return out;
 }
 
-/* Returns the axes along which a leaf differs between invocations, as bits. Ids that only reports read do not count. */
+/* The axes along which a leaf differs between invocations, as bits. Ids that only reports read do not count. */
 static uint32_t vc__leaf_axes(const vc_kernel *k, const vc__node *n) {
     uint32_t axes = 0;
     if (n->op == VC__OP_GLOBAL_ID) return 1u << n->x & k->global_axes;
@@ -12380,8 +12339,8 @@ static uint32_t vc__leaf_axes(const vc_kernel *k, const vc__node *n) {
     return axes;
 }
 
-/* Fills in the vc_info of a listing and of its variant, and vc__object.used. Returns false if the machine lacks a
-   feature that the kernel needs, if the kernel exceeds a limit of the machine, or if memory runs out. */
+/* Sets the vc_info of a listing and of its variant, and vc__object.used. Fails if the kernel requires a feature that
+   the machine lacks, or exceeds one of its limits. */
 VC__NOINLINE static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc__variant *f = vc__variant_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
@@ -12488,8 +12447,8 @@ static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, ")");
 }
 
-/* Prints a constant, argument, id or declared memory. Returns false if the node is another operation, which is
-   printed in a separate line and numbered. */
+/* Prints a constant, argument, id or declared memory. Returns false for other operations, which are printed in lines of
+   their own. */
 static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     switch (n->op) {
     case VC__OP_CONST: vc__dump_number(k, n->type, vc__bits_of(n)); return true;
@@ -12518,7 +12477,7 @@ static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) {
     if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", i);
 }
 
-/* Prints the element that is accessed: " x[%3 + 1]", or " v" for a variable. */
+/* " x[%3 + 1]", or " v" for a variable */
 static void vc__dump_element(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     int64_t offset = (int32_t)n->x;
     vc__dump_put(k, " ");
@@ -12540,14 +12499,12 @@ static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
                  storage[n->x >> 8 & 3u]);
 }
 
-/* Prints the lanes that a subgroup operation combines, unless these are all lanes of the subgroup. */
 static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
     static const char *const which[] = { "", " inclusive", " exclusive", " clusters of" };
     vc__dump_put(k, "%s", which[n->x & 3u]);
     if ((n->x & 15u) == VC__LANES_CLUSTER) vc__dump_put(k, " %u", (unsigned)(n->x >> 4));
 }
 
-/* Prints operands and other properties of a node. */
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i = 0, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
@@ -12572,7 +12529,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     }
 }
 
-/* Prints a declaration: "var f32 sum", "buffer u8 in, read", "table f32 w of 3: 0.5 1.0 2.0". */
+/* "var f32 sum", "buffer u8 in, read", "table f32 w of 3: 0.5 1.0 2.0" */
 static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
     uint32_t i, components = vc__components(o->type);
@@ -12595,7 +12552,6 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     vc__dump_put(k, o->data && i < components * o->count ? " ...\n" : "\n");
 }
 
-/* Prints an operation as a line, and updates *depth at the begin and end of blocks. */
 static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
     const vc__node *n = &l->node[i];
     if (n->op == VC__OP_END || n->op == VC__OP_ELSE) --*depth;
@@ -12608,7 +12564,6 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
     vc__dump_put(k, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
 }
 
-/* Prints the name and the local size of the kernel, its struct types and all arguments, including unused ones. */
 static void vc__dump_head(vc_kernel *k) {
     const uint32_t *size = k->desc.local_size;
     vc__dump_put(k, "kernel ");
@@ -12631,7 +12586,6 @@ static void vc__dump_head(vc_kernel *k) {
     }
 }
 
-/* Prints the whole text of vc_dump. */
 static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
     uint32_t depth = 0;
     k->dump.length = 0;
@@ -12704,7 +12658,7 @@ static const vc__user_type *vc__user_type_of(const vc_kernel *k, vc_type type) {
                : NULL;
 }
 
-/* The type of a node. The node itself stores only the low 16 bits. */
+/* Nodes store only the low 16 bits. */
 static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
     uint32_t type = k->node[node].type;
     return type < VC__USER_TYPE ? type : k->user_type[type - VC__USER_TYPE].type;
@@ -12735,7 +12689,6 @@ static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32
     return l;
 }
 
-/* The name of any type, for messages. */
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
     vc__label_text l;
@@ -12785,7 +12738,6 @@ static vc_type vc__user_type_number(const vc_kernel *k, const vc__user_type *use
     return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__USER_TYPE + k->user_type_count);
 }
 
-/* Adds a struct or array type of `size` bytes to the kernel; VC_NONE after an error. */
 static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *user_type, uint64_t size) {
     vc__label_text l;
     if (user_type->element) l = vc__array_text(k, user_type->element, user_type->count);
@@ -12807,7 +12759,7 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
     return user_type->type;
 }
 
-/* Appends a member to a struct of *size bytes and updates *size. Returns false after an error. */
+/* Appends a member to a struct of *size bytes and updates *size. */
 static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f, const vc_member *m, uint32_t i,
                            uint64_t *size) {
     vc__layout s = vc__layout_of(k, m->type);
@@ -12833,7 +12785,6 @@ static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f,
 
 static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
 
-/* Returns the existing struct type with these members; NULL if there is none. */
 static const vc__user_type *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
     for (uint32_t i = 0; i < k->user_type_count; i++) {
         const vc__user_type *user_type = &k->user_type[i];
@@ -12890,7 +12841,6 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
 
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k, type).size; }
 
-/* Fails: the type has no part i. */
 static vc_val vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
     return vc__fail_call(k, call, "part %u is out of range: the last one of %t is %u", i, type,
                          vc__direct_part_count(k, type) - 1);
@@ -12906,10 +12856,8 @@ VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
 
 /* ---- values ---- */
 
-/* The flat parts of a value, by node. */
 typedef struct vc__flat_parts { vc_type type; uint32_t count; uint32_t node[VC__MAX_PARTS]; } vc__flat_parts;
 
-/* Records a value of a composite type from its flat parts. */
 static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
@@ -12920,8 +12868,7 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
     return v;
 }
 
-/* Returns the node of a composite value. Fails and returns VC__NIL if the value is not usable. which: number of the
-   operand. */
+/* Fails if the value is not usable. which: number of the operand */
 static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     if (v.owner == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count
@@ -12931,7 +12878,6 @@ static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t whic
     return VC__NIL;
 }
 
-/* Writes the flat parts of any value to *out. Returns false after an error. */
 static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__flat_parts *out) {
     vc__operand o;
     if (!vc__is_composite(v)) {
@@ -12949,8 +12895,8 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
     return true;
 }
 
-/* Writes the flat parts of v to `out` and returns their number; 0 after an error. v must have the type `type`. If that
-   is a scalar or vector, immediates and scalars are converted to it. */
+/* Writes the flat parts of v, which must have the type `type`, to `out`. To a scalar or vector type, immediates and
+   scalars are converted. Returns their number; 0 after an error. */
 static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type,
                                    uint32_t *out) {
     if (vc__is_type(type)) {
@@ -12970,7 +12916,7 @@ static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t whic
     return k->node[n].a[1];
 }
 
-/* Whether a type can be a value: it exists and has at most VC__MAX_PARTS flat parts. Fails otherwise. */
+/* Fails if a type cannot be a value: it does not exist or has more than VC__MAX_PARTS flat parts. */
 static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
     uint32_t parts = vc__layout_of(k, type).flat_parts;
     if (!parts) vc__fail_call(k, call, "type is %u, which is not a type of this kernel", type);
@@ -13009,7 +12955,6 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     return vc__composite_value(k, type, all.node, all.count);
 }
 
-/* Makes a value of `type` from its flat parts: the only one of a scalar or vector, all of a composite type. */
 static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     return vc__is_type(type) ? vc__value(k, parts[0]) : vc__composite_value(k, type, parts, count);
 }
@@ -13035,7 +12980,6 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     return vc__composite_value(k, all.type, all.node, all.count);
 }
 
-/* condition ? a : b for composite values. */
 static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
     vc__flat_parts x, y;
     vc_val v;
@@ -13058,7 +13002,6 @@ static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_
 /* An operand of arithmetic: a complex number or matrix by its direct parts, or a scalar or vector as part[0]. */
 typedef struct vc__math_operand { vc_type type; vc_val part[4]; } vc__math_operand;
 
-/* A complex number or matrix from its direct parts. */
 static vc_val vc__from_direct_parts(vc_kernel *k, vc_type type, const vc_val *part) {
     uint32_t node[4], count = vc__direct_part_count(k, type);
     for (uint32_t i = 0; i < count; i++) {
@@ -13069,7 +13012,7 @@ static vc_val vc__from_direct_parts(vc_kernel *k, vc_type type, const vc_val *pa
     return vc__composite_value(k, type, node, count);
 }
 
-/* Reads an operand of arithmetic. Fails and returns false if it is a struct or an array, or not usable. */
+/* Fails if the operand is a struct or an array, or not usable. */
 static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__math_operand *out) {
     vc__operand o;
     memset(out, 0, sizeof *out);
@@ -13089,7 +13032,6 @@ static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, 
     return true;
 }
 
-/* The constant 2^exponent. */
 static vc_val vc__power_of_two(vc_type kind, int exponent) {
     return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
 }
@@ -13171,8 +13113,7 @@ static void vc__complex_pow(vc_kernel *k, vc_type type, vc_val *v, bool real, vc
                        v, 5, out, 2);
 }
 
-/* Records `op` on the parts of one or two complex numbers. left, right: whether that operand is real. Roots and powers
-   of f16 are computed in f32. */
+/* left, right: whether that operand is real. Roots and powers of f16 are computed in f32. */
 static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, vc_val *v, bool left, bool right, vc_val *out) {
     const struct vc__complex_rule *r = vc__complex_rules;
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
@@ -13194,7 +13135,7 @@ static vc_val vc__fail_pair(vc_kernel *k, const char *call, const vc__math_opera
     return vc__fail_call(k, call, "operand 1 is %t and operand 2 is %t; %s", a->type, b->type, why);
 }
 
-/* Records an operation on complex numbers of one kind. One operand can be a real number of that kind. */
+/* The operands are complex numbers of one kind; one of them can be a real number of that kind. */
 static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__math_operand *a,
                              vc__math_operand *b) {
     vc_type type = vc__is_complex(a->type) ? a->type : b->type, kind = vc__scalar(type);
@@ -13281,7 +13222,7 @@ static vc_val vc__immediate_for(vc_kernel *k, const char *call, uint32_t which, 
     return vc_imm(kind, o.bits);
 }
 
-/* An operation such as vc_add with at least one composite operand. */
+/* For operations with at least one composite operand. */
 static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
     static const uint8_t complex_only[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
@@ -13307,8 +13248,7 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count
     return vc__no_value();
 }
 
-/* Reads the operand of a function that accepts only complex numbers or, with `matrix`, only matrices. Returns the
-   kernel; NULL after an error. */
+/* For functions that accept only complex numbers or, with `matrix`, only matrices. Returns the kernel. */
 static vc_kernel *vc__complex_or_matrix(vc_val v, const char *call, bool matrix, vc__math_operand *out) {
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
@@ -13323,7 +13263,7 @@ static vc_val vc__rejected(vc_val a, vc_val b, const char *call) {
     return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(a, b, call);
 }
 
-/* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
+/* The kernel of two real scalars of one kind. */
 static vc_kernel *vc__real_pair(vc_val a, vc_val b, const char *call, vc_type *kind) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     const vc_val v[2] = { a, b };
@@ -13354,7 +13294,6 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
-/* The real part (0) or the imaginary part (1). */
 static vc_val vc__complex_part(vc_val z, uint32_t i, const char *call) {
     vc__math_operand f;
     return vc__complex_or_matrix(z, call, false, &f) ? f.part[i] : vc__rejected(z, z, call);
@@ -13424,7 +13363,7 @@ static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t 
     return sum;
 }
 
-/* Reads the elements of a square matrix, by column and row. Returns the number of rows; 0 after an error. */
+/* m: elements by column and row. Returns the number of rows; 0 after an error. */
 static uint32_t vc__square_matrix(vc_val v, const char *call, vc__math_operand *f, vc_val m[4][4], vc_kernel **k) {
     *k = vc__complex_or_matrix(v, call, true, f);
     if (!*k) return 0;
@@ -13503,8 +13442,7 @@ static uint32_t vc__enter_part(const vc_kernel *k, vc_type *type, uint32_t *l) {
     return i;
 }
 
-/* Returns the type of the elements of split array number `l` of a composite type, and their number, which is the
-   product of the dimensions of the arrays on the path to the flat part. */
+/* The number of elements is the product of the dimensions of the arrays on the path to the flat part. */
 static vc__split_array vc__split_array_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__split_array info = { type, 1 };
     while (!vc__is_type(info.type)) {
@@ -13514,8 +13452,7 @@ static vc__split_array vc__split_array_of(const vc_kernel *k, vc_type type, uint
     return info;
 }
 
-/* A readable name for split array l of an object: "p_position" for member `position` of p. NULL if the object has no
-   name. */
+/* "p_position" for member `position` of p; NULL if the object has no name. */
 static const char *vc__split_array_name(vc_kernel *k, const char *name, vc_type type, uint32_t l) {
     static const char *const pair[2] = { "re", "im" };
     char text[64], column[12];
@@ -13534,7 +13471,7 @@ static const char *vc__split_array_name(vc_kernel *k, const char *name, vc_type 
     return vc__arena_copy(k, text);
 }
 
-/* Adds a piece of the object `root` and returns its index; VC__NIL after an error. */
+/* Adds a piece of the object `root` and returns its index. */
 static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const char *name, vc_type type, uint32_t count,
                               const uint64_t *data) {
     uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
@@ -13551,7 +13488,7 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
     return piece;
 }
 
-/* Returns the view of a buffer as an array of a scalar or vector type, and adds it if there is none. */
+/* Adds the view if there is none. */
 static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next)
         if (k->object[i].declared == type) return i;
@@ -13632,8 +13569,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
         if (k->object[first + l].op == VC__OP_ARRAY) vc__zero_array(k, first + l, k->object[first + l].count);
 }
 
-/* Returns a ref to a new object; for one of a composite type, adds its pieces or views. data: as for
-   vc__split_object. */
+/* A ref to a new object, whose pieces or views are added. data: as for vc__split_object */
 static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const void *data) {
     vc_ref r = vc__make_ref(k, node, type);
     if (node == VC__NIL || vc__is_type(type)) return r;
@@ -13644,7 +13580,7 @@ static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const vo
     return k->failed ? vc__no_ref() : r;
 }
 
-/* Adds a piece for each flat part of a parameter, in order. offset: byte offset of `type` in the parameter. */
+/* Adds a piece for each flat part of a parameter, in order. offset: of `type` in the parameter, in bytes */
 static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t array,
                             vc__flat_parts *out) {
     if (vc__is_type(type)) {
@@ -13661,7 +13597,6 @@ static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t 
     }
 }
 
-/* Declares a parameter of a composite type: a piece for each flat part. */
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
     vc__flat_parts all;
     uint32_t root = k->object_count;
@@ -13675,7 +13610,7 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
     return v;
 }
 
-/* Marks an object as stored to; if it is a view, marks all views of the buffer. */
+/* A store to a piece or view marks all pieces or views of the object. */
 static void vc__mark_stored(vc_kernel *k, vc__object *o) {
     uint32_t root = o->composite == VC__NIL ? (uint32_t)(o - k->object) : o->composite;
     o->stored = k->object[root].stored = true;
@@ -13699,7 +13634,6 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type elemen
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
-/* Reports that element i is out of range for a ref. Returns false. */
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ELEMENT)
@@ -13711,7 +13645,7 @@ static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, in
     return false;
 }
 
-/* Checks that a constant element index is within the object and fits into a node. Fails and returns false otherwise. */
+/* Fails if a constant element index is not within the object or does not fit into a node. */
 static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
@@ -13753,7 +13687,7 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     return !k->failed;
 }
 
-/* Applies vc_at to a ref: converts it to a ref to element i. */
+/* vc_at */
 static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ELEMENT) return vc__enter_element(k, call, r, i);
@@ -13768,7 +13702,7 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
     return ref;
 }
 
-/* Begins a call on a ref that has no other operands. Returns its object; NULL after an error. */
+/* Begins a call on a ref without other operands. Returns its object. */
 static vc__object *vc__ref_begin(const char *call, const vc_ref *r) {
     vc_kernel *k = vc__kernel_of_ref(call, r, vc__no_operand(), vc__no_operand());
     return vc__ready(k) ? vc__object_of(k, call, r) : NULL;
@@ -13800,7 +13734,7 @@ static bool vc__is_aligned_to(const vc_kernel *k, const vc_ref *r, uint32_t unit
     return true;
 }
 
-/* Records index * factor + sum. buffer: the result is an index into a buffer. */
+/* index * factor + sum. buffer: the result is an index into a buffer */
 static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
     if (factor == 1 && sum == VC__NIL) return index;
     uint32_t flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_VARIES;
@@ -13811,8 +13745,8 @@ static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uin
    index becomes -1 if one of them is out of range. Defined in room `derived`. */
 static void vc__check_arrays(vc_kernel *k, const char *call, const vc_ref *r, vc_ref *piece);
 
-/* Converts a ref to memory of a composite type to a ref to a piece: the view of a buffer as an array of `type`, or the
-   split array. In a buffer the offset must be a multiple of the size of `type` for all indices. */
+/* Converts a ref to memory of a composite type to a ref to its split array or, in a buffer, to the view as an array of
+   `type`, of whose size the offset must be a multiple for all indices. */
 static vc_ref vc__piece_ref(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL;
     bool buffer = k->object[root].op == VC__OP_BUFFER;
@@ -13841,9 +13775,9 @@ static vc_type vc__access_type(vc_kernel *k, const vc_ref *r, vc_type type) {
     return !buffer || vc__is_aligned_to(k, r, vc_type_size(type)) ? type : vc__scalar(type);
 }
 
-/* Converts *r, a ref to a scalar or vector, to a ref to its piece if its memory has a composite type. Returns false if
-   there is no such piece: the element is composite, or it is a vector in a buffer whose offset may not be a multiple of
-   its size; *r is then a ref to the first element. Also returns false after an error. */
+/* Converts a ref to a scalar or vector in memory of a composite type to a ref to its piece. If there is none, because
+   the element is composite, or a vector in a buffer whose offset may not be a multiple of its size, returns false, and
+   *r is a ref to the first element. Also returns false after an error. */
 static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     if (!(r->inside & VC__INSIDE_PATH)) { r->inside = 0; return true; }
     if (!vc__enter_first(k, call, r) || !vc__is_type(r->type) || vc__access_type(k, r, r->type) != r->type)
@@ -13852,14 +13786,14 @@ static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     return r->kernel != NULL;
 }
 
-/* Applies an index to a ref to memory of a composite type or to one element. Returns false after an error. */
+/* Applies an index to a ref to memory of a composite type or to one element. */
 static bool vc__index_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if (!vc__enter_at(k, call, r, elements)) return false;
     vc__flatten(k, call, r);
     return !k->failed;
 }
 
-/* Returns a ref to scalar i of a vector or complex number in a buffer. */
+/* Scalar i of a vector or complex number in a buffer. */
 static vc_ref vc__scalar_ref(vc_kernel *k, const char *call, const vc_ref *r, uint32_t i) {
     vc_ref at = *r;
     at.byte += i * vc__scalar_bytes(r->type);
@@ -13898,18 +13832,16 @@ static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc
     }
 }
 
-/* Returns a ref to direct part i of an element. */
 static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
     const vc__user_type *user_type = vc__user_type_of(k, r->type);
     return user_type && user_type->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
 }
 
-/* Whether a ref refers to a complex number in a buffer, which is accessed as a vector of two. */
+/* A complex number in a buffer is accessed as a vector of two. */
 static bool vc__is_buffer_complex(const vc_kernel *k, const vc_ref *r) {
     return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
 }
 
-/* Loads all flat parts of an element and appends them to `out`. */
 static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__flat_parts *out) {
     if (vc__is_type(r->type) || vc__is_buffer_complex(k, r)) {
         vc_val v = vc__load_vector(k, call, r, vc__is_type(r->type) ? r->type : VC_VEC(vc__scalar(r->type), 2u));
@@ -13924,7 +13856,7 @@ static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__
     }
 }
 
-/* Stores all flat parts of an element. *next: index in `from` of the next part to store. */
+/* *next: index in `from` of the next part to store */
 static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__flat_parts *from,
                             uint32_t *next) {
     if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
@@ -13954,7 +13886,7 @@ static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
     return k->failed ? vc__no_value() : vc__composite_value(k, at.type, all.node, all.count);
 }
 
-/* The same for vc_store, of a value that is operand number `which` of the call. */
+/* which: number of the operand `value` */
 static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__flat_parts all;
     vc_ref at = *r;
@@ -13991,7 +13923,6 @@ VC_API const char *vc_type_name(vc_type type) {
 
 /* ---- kernels ---- */
 
-/* Replaces zeros in desc.local_size by the defaults and checks it against the limits of the machine. */
 static void vc__resolve_local_size(vc_kernel *k) {
     uint32_t *size = k->desc.local_size;
     const vc_machine *m = &k->desc.machine;
@@ -14051,8 +13982,7 @@ static void vc__declare_checks(vc_kernel *k);
 static void vc__report_checks(vc_kernel *k);
 static void vc__report_checks_at_end(vc_kernel *k);
 
-/* Starts a new kernel in a vc_kernel that is zero except for its allocator, or that was used before. Keeps its
-   memory. */
+/* k is zero except for its allocator, or was used before; its memory is kept. */
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__call_without_kernel = NULL;
     k->missing = VC__MISSING_NONE;
@@ -14114,7 +14044,7 @@ VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc) { if (k) vc__re
 
 static void vc__release(const vc_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
-/* The pointers to memory of a kernel from its allocator, except those of lists. */
+/* Pointers to memory from the kernel's allocator, except those in arrays. */
 static const uint16_t vc__blocks[] = {
     offsetof(struct vc_kernel, node), offsetof(struct vc_kernel, anchor), offsetof(struct vc_kernel, block),
     offsetof(struct vc_kernel, object), offsetof(struct vc_kernel, user_type), offsetof(struct vc_kernel, format),
@@ -14192,7 +14122,6 @@ VC_API const char *vc_error(vc_kernel *k) {
     return k->error;
 }
 
-/* How buffers are passed: as the desc requests, otherwise by address if the machine supports it. */
 static vc_buffers vc__default_buffers(const vc_kernel *k) {
     if (k->desc.buffers) return k->desc.buffers;
     return k->desc.machine.missing_features & VC__ADDRESS_FEATURES ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
@@ -14211,8 +14140,8 @@ static bool vc__is_text(vc_target target) {
 }
 static bool vc__is_compiled_out(vc_target target) { return vc__is_text(target) && !vc__text_targets[target].dialect; }
 
-/* Prints one variant of the kernel, unless that output is up to date. VC_TARGET_NONE only makes the reflection
-   (vc_info). CUDA C and OpenCL C have a single variant, so `buffers` is ignored. Returns false after an error. */
+/* Prints one variant of the kernel, unless it is up to date. VC_TARGET_NONE: only the reflection (vc_info). CUDA C and
+   OpenCL C ignore `buffers`. */
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__listing l;
     bool ok;
@@ -14248,8 +14177,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return true;
 }
 
-/* Checks that a target exists and is compiled in and, with `text`, that its output is text. Otherwise sets the error
-   and returns false; the kernel stays usable. */
+/* Fails if a target does not exist, is not compiled in or, with `text`, is SPIR-V; the kernel stays usable. */
 static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, bool text) {
     if (!vc__ready(k)) return false;
     uint32_t node_limit = k->node_limit;
@@ -14315,10 +14243,8 @@ VC_API uint64_t vc_hash(vc_kernel *k) {
 
 /* ---- memory and arguments ---- */
 
-/* The result of a failed call, as vc__no_value. */
 static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); r.memory = VC__NIL; return r; }
 
-/* Fails and returns false if `type` is not a type of kernel k. */
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__layout_of(k, type).size) return true;
@@ -14329,7 +14255,7 @@ static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_
                               : "valid type");
 }
 
-/* Returns a ref to the start of an object; no ref if the node is VC__NIL. */
+/* node: VC__NIL after an error */
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
     vc_ref r = vc__no_ref();
     if (node == VC__NIL) return r;
@@ -14357,7 +14283,6 @@ VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
     return vc__value(k, vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL));
 }
 
-/* Checks the type and number of elements of an array. */
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__layout_of(k, type).size <= 0x7fffffffu) return true;
@@ -14365,7 +14290,7 @@ static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc
                           name, count, type);
 }
 
-/* Adds the size of an object to *sum, the total of its storage class. Fails if the total exceeds the limit. */
+/* sum: total of the storage class */
 static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what,
                           uint32_t limit, uint32_t *sum) {
     if (bytes + *sum > limit)
@@ -14376,7 +14301,7 @@ static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint
     return true;
 }
 
-/* Adds a private array to the total, which is limited per invocation and per work-group. */
+/* Private memory is limited per invocation and per work-group. */
 static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     uint32_t limit = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
     return vc__add_bytes(k, call, name, (uint64_t)count * vc__layout_of(k, type).size,
@@ -14439,7 +14364,7 @@ static const char *vc__invalid_reason(const vc_kernel *k, const vc_kernel *owner
     return generation != k->generation || node >= k->count ? "was created before vc_restart" : NULL;
 }
 
-/* Fails with the reason why r is not a usable ref of k. Must only be called for such refs. */
+/* Fails with the reason why vc__object_of rejected r. */
 VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
     const char *why = vc__invalid_reason(k, r->kernel, r->memory, r->generation);
     if (why) { vc__fail_call(k, call, "the ref %s", why); return; }
@@ -14481,7 +14406,6 @@ static bool vc__advance_ref_by(vc_kernel *k, const char *call, vc_ref *r, vc_val
     return true;
 }
 
-/* vc__check_access for an access that is not the most frequent one. */
 static vc__object *vc__check_access_to(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access,
                                        vc__object *o) {
     if (!(o->access & access))
@@ -14495,7 +14419,7 @@ static vc__object *vc__check_access_to(vc_kernel *k, const char *call, const vc_
     return k->failed ? NULL : o;
 }
 
-/* Returns v as a node of `type`: converts immediates that vc__adapts, and repeats scalars. VC__NIL after an error. */
+/* Converts immediates that vc__adapts accepts, and repeats scalars. */
 static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     const vc__node *n = vc__usable_node(k, v);
     vc__operand o;
@@ -14510,8 +14434,8 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
 
 VC__SMALL_END
 
-/* Returns the object of a ref. Fails and returns NULL if r is not a ref of k, or if its memory, its index or an index
-   in its path was recorded in a block that is closed. */
+/* Fails if r is not a ref of k, or if its memory, its index or the last step of its path was recorded in a block that
+   is closed. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->kernel == k && r->generation == k->generation && r->memory < k->count
         && vc__is_usable(k, &k->node[r->memory]) && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
@@ -14521,7 +14445,6 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
     return NULL;
 }
 
-/* Moves a ref by a number of array elements. Returns false after an error. */
 static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if (elements.owner == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* the most frequent immediates */
         r->offset += (uint32_t)elements.bits;
@@ -14540,7 +14463,6 @@ static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc
     return r->inside ? vc__index_inside(k, call, r, elements) : vc__advance_ref(k, call, r, elements);
 }
 
-/* Checks an access to the element r. Returns its object; NULL after an error. */
 static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access) {
     vc__object *o = vc__object_of(k, call, r);
     if (o && o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
@@ -14558,7 +14480,6 @@ static void vc__store_checked(vc_kernel *k, const char *call, const vc_ref *r, u
 static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, const vc_ref *r, uint32_t value,
                                vc_val *old);
 
-/* Records a load of the element r. */
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
     uint32_t index = r->index ? r->index - 1 : VC__NIL;
     uint32_t flags = index == VC__NIL ? 0u : k->node[index].flags & VC__NODE_VARIES;
@@ -14663,7 +14584,6 @@ static uint32_t vc__control_divergence(const vc_kernel *k, uint32_t block, uint3
     return bits;
 }
 
-/* The union of the flags of a node's operands. */
 static uint32_t vc__flags_of_operands(const vc_kernel *k, const vc__node *n) {
     uint32_t count = vc__op[n->op].operands, flags = 0;
     const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
@@ -14690,7 +14610,7 @@ static void vc__note_private_store(vc_kernel *k, vc__object *o, uint32_t value, 
         vc__add_divergence(k, o, (bits & VC__NODE_VARIES) | vc__control_divergence(k, k->open_block, o->block));
 }
 
-/* Records a store of `value`, which is operand number `which` of the call. */
+/* which: number of the operand `value` */
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__object *o = r->inside ? NULL : vc__check_access(k, call, r, VC_WRITE);
     uint32_t value_node = o && !vc__fail_in_switch(k, call) ? vc__fit_node(k, call, which, value, r->type) : VC__NIL;
@@ -14764,7 +14684,6 @@ VC__NOINLINE static bool vc__check_scope(vc_kernel *k, const char *call, uint32_
                           scope);
 }
 
-/* Checks the scope and the kinds of memory of a fence. */
 static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
     if (!vc__check_scope(k, call, scope)) return false;
     if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
@@ -14794,7 +14713,6 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     return ref;
 }
 
-/* Checks that the memory and the element type allow an atomic operation. */
 static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
     bool bitwise = op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
@@ -14806,8 +14724,8 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
     return !k->failed;
 }
 
-/* Changes the type of an object of floats to unsigned integers of the same size, for atomics on the bits. Not for f32
-   addition on a machine with VC_FEATURE_ATOMIC_F32_ADD, the only float atomic that targets support. */
+/* Targets support no float atomic except f32 addition, with VC_FEATURE_ATOMIC_F32_ADD. For others, the type of the
+   object becomes an unsigned integer of the same size. */
 static void vc__use_atomic_bits(vc_kernel *k, vc__object *o, uint32_t op) {
     if (!vc__is_float(o->type)) return;
     if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.missing_features & VC_FEATURE_ATOMIC_F32_ADD))
@@ -14834,7 +14752,6 @@ static void vc__atomic(vc_kernel *k, const char *call, uint32_t op, const vc_ref
     if (old) *old = vc__value(k, k->failed ? VC__NIL : node);
 }
 
-/* Checks an atomic operation and moves the ref to the element. Returns false after an error. */
 static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref *r, vc_val index, vc_val *old) {
     uint32_t access = op == VC__OP_ATOMIC_LOAD ? VC_READ : op == VC__OP_ATOMIC_STORE ? VC_WRITE : VC_READ_WRITE;
     if (old) *old = vc__no_value();
@@ -14845,7 +14762,7 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
            && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
 }
 
-/* Records an atomic operation with one value. `negate`: negates the value, for a subtraction as an addition. */
+/* negate: a subtraction is the addition of the negated value. */
 static void vc__atomic_with_value(const vc_ref *ref, uint32_t op, vc_val index, vc_val value, vc_val *old,
                                   bool negate) {
     const char *call = negate ? "atomic_sub" : vc__op_name[op];
@@ -14958,14 +14875,12 @@ VC_API vc_type vc_typeof(vc_val v) {
 
 VC__SMALL
 
-/* Returns the result of a call on operands without a kernel that cannot be folded, in most cases because the result
-   would be a vector, and immediates are scalars. An unusable operand is returned instead. */
+/* The result of a call on immediates that cannot be folded, in most cases because the result would be a vector. */
 static vc_val vc__result_without_kernel(vc_val a, vc_val b, const char *call) {
     return vc__is_unusable(a) ? a : vc__is_unusable(b) ? b : vc__unfoldable(call);
 }
 
-/* Builds a vector of `count` scalars, which must have one type after immediates are converted. A single one is returned
-   unchanged. */
+/* The scalars must have one type after immediates are converted. A single one is returned unchanged. */
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_kernel *k = NULL;
     vc__operand o[4];
