@@ -14949,7 +14949,6 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     return vc__value(k, vc__record_splat(k, o.node, components));
 }
 
-/* Returns component i of a vector node; for a scalar, the scalar. */
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
     vc_type type = k->node[vector].type;
     if (vc__components(type) == 1) return vector;
@@ -15025,7 +15024,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
 
 #define VC__SAME_COMPONENTS "the number of components must be the same, unless the operand is a scalar"
 
-/* vc_cast and vc_bitcast. `op` is VC__OP_CAST or VC__OP_BITCAST. */
+/* op: CAST or BITCAST */
 static vc_val vc__convert(vc_type type, vc_val v, uint32_t op) {
     vc_kernel *k = vc__kernel_of(v);
     const char *call = vc__op_name[op];
@@ -15119,8 +15118,8 @@ VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_AND); }
 VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_OR); }
 VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_XOR); }
 
-/* Whether `a` is a scalar integer in a block known to be open and *count an immediate integer. If so, converts *count
-   to the type of `a`, modulo its width. */
+/* If `a` is a scalar integer in a block known to be open and *count an immediate integer, converts *count to the type
+   of `a`, modulo its width, and returns true. */
 static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *n = k ? vc__node_in_known_open_block(k, a) : NULL;
@@ -15130,7 +15129,7 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
     return true;
 }
 
-/* Shifts. The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
+/* The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
 static vc_val vc__shift(vc_val a, vc_val count, uint32_t op) {
     vc_kernel *k = vc__kernel_of_two(a, count);
     const char *call = vc__op_name[op];
@@ -15172,7 +15171,7 @@ VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
 VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GT); }
 VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GE); }
 
-/* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
+/* o[0]: the condition; type: common type of the values */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t components = vc__components(type), n[3];
     if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
@@ -15214,8 +15213,8 @@ VC_API vc_val vc_all(vc_val a) { return vc__pure1(a, VC__OP_ALL); }
 
 static bool vc__check_subgroup(vc_kernel *k, const char *call);
 
-/* Records a built-in variable; `axis` is 0 for those without axes. A local or global id is uniform if the work-group
-   has only one invocation along the axis. */
+/* axis: 0 for variables without axes. A local or global id is uniform if the work-group has only one invocation along
+   the axis. */
 static vc_val vc__builtin(vc_kernel *k, uint32_t axis, uint32_t op) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
@@ -15227,7 +15226,7 @@ static vc_val vc__builtin(vc_kernel *k, uint32_t axis, uint32_t op) {
     return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
 }
 
-/* Records a read of an implicit argument. `object`: the buffer that it refers to, if any. */
+/* object: the buffer that the implicit argument refers to, if any */
 static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uint32_t object, uint32_t axis) {
     uint32_t max_axis = kind == VC_IMPLICIT_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
@@ -15305,9 +15304,8 @@ static uint32_t vc__cause_of(const vc_kernel *k) {
     return b == VC__NIL ? VC__NIL : k->block[b].cause;
 }
 
-/* Checks that a barrier or work-group function may be called here: not directly inside of a VC_SWITCH, not inside of a
-   VC_EACH, and not in control flow that may diverge within a work-group. Marks the open block and those around it as
-   containing a barrier. Returns false after an error. */
+/* Fails if a barrier or work-group function may not be called here. Otherwise marks the open block and those around it
+   as containing a barrier. */
 static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     if (vc__fail_in_switch(k, call)) return false;
     uint32_t flags = k->block[k->open_block].flags;
@@ -15351,7 +15349,7 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
                         4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
-/* The innermost loop that encloses the open block; VC__NIL: none. */
+/* VC__NIL: none */
 static uint32_t vc__enclosing_loop(const vc_kernel *k) {
     uint32_t b = k->open_block;
     while (b != VC__NIL && !vc__is_loop(k->block[b].op)) b = k->block[b].parent;
@@ -15365,9 +15363,9 @@ static uint32_t vc__block_flags_of(const vc_kernel *k, uint32_t node) {
            | (flags & VC__NODE_VARIES_SUB ? (uint32_t)VC__BLOCK_DIVERGES_SUB : 0u);
 }
 
-/* Called for a subgroup operation that some invocations of the subgroup may not reach. Fails if the machine lacks
-   maximal reconvergence, without which the result is undefined. `masked`: only the conditions of enclosing IF and ELSE
-   blocks select the active invocations, as CUDA C requires. `where` and `cause` are for the message. */
+/* If some invocations of a subgroup may not reach an operation, its result is undefined without maximal reconvergence.
+   `masked`: only the conditions of enclosing IF and ELSE blocks select the active invocations, as CUDA C requires.
+   `where` and `cause` are for the message. */
 static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
     if (k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
     if (k->desc.machine.missing_features & VC_FEATURE_RECONVERGENCE) {
@@ -15419,14 +15417,13 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
     }
 }
 
-/* Marks a loop as having an exit. VC__NIL: a return, which exits all enclosing loops. */
+/* loop: VC__NIL: a return, which exits all enclosing loops */
 static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
     if (loop != VC__NIL) k->block[loop].flags |= VC__BLOCK_EXIT;
     else for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
 }
 
-/* Updates the enclosing blocks for an exit in the open block if it may cause divergence. `loop`: the loop that it
-   leaves; VC__NIL: a return. */
+/* Updates the enclosing blocks for an exit in the open block. loop: as for vc__mark_exit */
 static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t loop, uint32_t condition) {
     uint32_t bits = k->node[condition].flags & VC__NODE_VARIES;
     vc__divergent_exit e;
@@ -15444,7 +15441,6 @@ static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t 
         k->block[loop].exit_divergence = (uint8_t)(k->block[loop].exit_divergence | e.divergence);
 }
 
-/* Records a break, continue or return. */
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 1, condition);
@@ -15492,8 +15488,8 @@ static uint32_t vc__reach(const vc_kernel *k) {
     return flags & VC__BLOCK_DIVERGES_SUB ? VC__REACH_MASKED : VC__REACH_ALL;
 }
 
-/* Checks that a subgroup operation is allowed in the open block and marks the enclosing blocks as containing one.
-   Returns false after an error. */
+/* Fails if a subgroup operation is not allowed here. Otherwise marks the open block and those around it as containing
+   one. */
 static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     uint32_t reach = vc__reach(k);
     if (vc__fail_in_switch(k, call)) return false;
@@ -15517,7 +15513,7 @@ static const char *vc__subgroup_call(uint32_t op, uint32_t x) {
     return vc__is_subgroup_combine(op) ? combine[x & 3u] : op == VC__OP_BALLOT_COUNT ? count[x & 3u] : vc__op_name[op];
 }
 
-/* Records a subgroup operation. `by`: node of the second operand, a u32; VC__NIL: none. */
+/* by: node of the second operand, a u32; VC__NIL: none */
 static vc_val vc__subgroup(vc_kernel *k, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x) {
     const char *call = vc__subgroup_call(op, x);
     bool vote = op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_VOTE_EQUAL;
@@ -15531,7 +15527,6 @@ static vc_val vc__subgroup(vc_kernel *k, uint32_t op, const vc__operand *o, uint
     return vc__value(k, vc__record(k, op, uniform ? VC__NODE_VARIES_GROUP : VC__NODE_VARIES, type, a, by, VC__NIL, x));
 }
 
-/* Records a subgroup operation with one operand. */
 static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
     const char *call = vc__subgroup_call(op, x);
     vc_kernel *k = vc__kernel_of(v);
@@ -15546,7 +15541,7 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
     return vc__subgroup(k, op, &o, VC__NIL, x);
 }
 
-/* Records a subgroup operation whose second operand is a u32. */
+/* by: a u32 */
 static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     const char *call = vc__op_name[op];
     vc_kernel *k = vc__kernel_of_two(v, by);
@@ -15560,7 +15555,7 @@ static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     return b == VC__NIL ? vc__no_value() : vc__subgroup(k, op, &o[0], b, 0);
 }
 
-/* Records a reduction or scan of a subgroup. x: VC__LANES_, plus 16 times the cluster size. */
+/* x: VC__LANES_, plus 16 times the cluster size */
 static vc_val vc__subgroup_combine(vc_combine op, vc_val v, uint32_t x) {
     vc_kernel *k = vc__kernel_of(v);
     if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
@@ -15619,8 +15614,8 @@ static vc_type vc__group_type(vc_type type) {
     return vc__is_float(type) ? VC_F32 : vc__is_signed(type) ? VC_I32 : VC_U32;
 }
 
-/* Returns the scratch array of a type, a shared array with two elements per invocation. Functions that use it end with
-   a barrier, so that the next one can reuse it. */
+/* A shared array with two elements per invocation. Functions that use it end with a barrier, so that the next one can
+   reuse it. */
 static vc_ref vc__scratch(vc_kernel *k, vc_type type) {
     uint32_t *node = &k->scratch[vc__kind(type)];
     if (!*node) {
@@ -15637,7 +15632,6 @@ static void vc__group_barrier(vc_kernel *k) {
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
-/* Records the operation of a vc_combine. */
 static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
     switch (op) {
     case VC_ADD: return vc_add(a, b);
@@ -15650,8 +15644,7 @@ static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
     }
 }
 
-/* Checks the arguments of a work-group function and casts *v to the type in which it is combined. *type receives its
-   original type. Returns false after an error. */
+/* Casts *v to the type in which it is combined. *type receives its original type. */
 static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_t kinds, vc_val *v, vc_type *type,
                             vc_val *out) {
     vc__operand o;
@@ -15671,17 +15664,16 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
 
 static uint32_t vc__combine_kinds(vc_combine op) { return (uint32_t)op >= VC_AND ? VC__KINDS_BIU : VC__KINDS_IUF; }
 
-/* Ends a work-group function: casts its result back and waits until all invocations have read the shared array. */
+/* The barrier waits until all invocations have read the shared array. */
 static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
     vc_val result = vc_cast(type, v);
     vc__group_barrier(k);
     if (out) *out = k->failed ? vc__no_value() : result;
 }
 
-/* Whether vc_group_reduce starts with a reduction of each subgroup. 64-bit integers require
-   VC_FEATURE_SUBGROUP_TYPES. If a work-group has several axes, the rows of axis 0 must fill subgroups of the largest
-   size (128): otherwise llvmpipe divides each row into subgroups, but numbers them as if rows were contiguous. On
-   machines without subgroups, a subgroup is one invocation. */
+/* Without VC_FEATURE_SUBGROUP, a subgroup is one invocation. If a work-group has several axes, the rows of axis 0 must
+   fill subgroups of the largest size (128): otherwise llvmpipe divides each row into subgroups, but numbers them as if
+   rows were contiguous. */
 static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
     uint64_t missing = k->desc.machine.missing_features;
     const uint32_t *local = k->desc.local_size;
@@ -15724,8 +15716,7 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
     vc__group_end(k, type, vc__load_at(&part, vc_u32(0)), out);
 }
 
-/* Stores v to the shared array and loads the value that the invocation `step` before this one stored. *has_source: the
-   condition that there is such an invocation. */
+/* The v of the invocation `step` before this one. *has_source: the condition that there is one. */
 static vc_val vc__group_earlier(vc_kernel *k, const vc_ref *part, vc_val index, uint32_t step, vc_val v,
                                 vc_val *has_source) {
     vc_val source[2] = { index, vc_u32(step) };
@@ -15780,7 +15771,6 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
 
 /* ---- blocks ---- */
 
-/* Opens the block of a VC_IF or of a short-circuit statement. */
 static void vc__begin_if(vc_kernel *k, const char *call, vc_val condition) {
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 1, condition);
@@ -15831,7 +15821,6 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     return 1;
 }
 
-/* Opens a VC_CASE or VC_DEFAULT. Fails if the open block is not a VC_SWITCH or already contains this case. */
 static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
     uint64_t bits = 0;
     if (!vc__ready(k)) return 1;
@@ -15887,7 +15876,6 @@ static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     }
 }
 
-/* Repeats the analysis of a node that opens or closes a block. */
 static void vc__replay_block(vc_kernel *k, vc__node *n) {
     uint32_t closed = k->open_block;
     k->open_block = k->anchor[n->region].block;
@@ -15899,7 +15887,6 @@ static void vc__replay_block(vc_kernel *k, vc__node *n) {
                               | vc__block_flags_of(k, b->condition));
 }
 
-/* Repeats the analysis of an effect. */
 static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed_statement = n->region;
     if (n->op == VC__OP_STORE) {
@@ -15914,8 +15901,8 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed_statement = 0;
 }
 
-/* Repeats the analysis of the nodes of a loop once. The flags of atomics and subgroup operations do not depend on
-   operands; of the latter only the control flow is checked again. subgroup_elect is allowed in any. */
+/* The flags of atomics and subgroup operations do not depend on operands; of the latter only the control flow is
+   checked again. subgroup_elect is allowed in any. */
 static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end && !k->failed; i++) {
         vc__node *n = &k->node[i];
@@ -15973,8 +15960,7 @@ VC_API int vc_block_end(vc_kernel *k) {
     return 0;
 }
 
-/* Opens a loop and returns its counter, which starts at `first` and is less than `limit`. `step` is unsigned and not 0.
-   `wraps`: the counter plus the step may overflow. */
+/* Opens a loop and returns its counter. `step` is unsigned and not 0. wraps: the counter plus the step may overflow */
 static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
     vc__operand o[3];
     uint32_t n[3], i, flags = 0;
@@ -16100,7 +16086,7 @@ VC_API vc_short_circuit vc_short_circuit_begin(vc_kernel *k, const char *call, v
     return lazy;
 }
 
-/* Checks that the open block is that of the current operand. Fails and returns false otherwise. */
+/* Fails if the open block is not that of the current operand. */
 static bool vc__short_circuit_is_open(const vc_short_circuit *lazy) {
     vc_kernel *k = lazy->kernel;
     if (!vc__ready(k)) return false;
@@ -16155,7 +16141,6 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
    operands first, so that error messages name the function that was called. Several calls that record may be arguments
    of one C call: the order in which C evaluates them has no effect, because the schedule determines the order. */
 
-/* A call of such a function. */
 typedef struct vc__fn {
     const char *call;
     vc_kernel *k;    /* NULL: all operands are immediates */
