@@ -13741,8 +13741,7 @@ static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uin
     return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
 }
 
-/* Checked kernels: adds the checks of the indices of arrays inside of the element r to the ref of its piece, whose
-   index becomes -1 if one of them is out of range. Defined in room `derived`. */
+/* Defined in room `derived`. */
 static void vc__check_arrays(vc_kernel *k, const char *call, const vc_ref *r, vc_ref *piece);
 
 /* Converts a ref to memory of a composite type to a ref to its split array or, in a buffer, to the view as an array of
@@ -16154,7 +16153,7 @@ static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) {
     return o->node == VC__NIL ? vc__immediate(o->type, o->bits) : vc__value(k, o->node);
 }
 
-/* Checks operand i, an integer count or offset, whose type may differ from that of operand 0. */
+/* The type of operand i, an integer count or offset, may differ from that of operand 0. */
 static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
     if (vc__components(o->type) != 1 && vc__components(f->type) != 1
@@ -16166,8 +16165,8 @@ static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     return true;
 }
 
-/* Checks the operands. The first `same` of them have a common type of `kinds`, the others are integer counts.
-   Returns the common type; VC_NONE after an error. */
+/* The first `same` operands have a common type of `kinds`, the others are integer counts. Returns the common type;
+   VC_NONE after an error. */
 static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     vc__operand o[4];
     if (!vc__operands_of(f->k, f->call, f->v, f->count, o)) return VC_NONE;
@@ -16179,7 +16178,7 @@ static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     return type;
 }
 
-/* Begins a call on `count` operands without checking them. f.type is VC_NONE. */
+/* f.type is VC_NONE. */
 static vc__fn vc__fn_unchecked(const char *call, uint32_t count, const vc_val *v) {
     vc__fn f;
     memset(&f, 0, sizeof f);
@@ -16190,7 +16189,7 @@ static vc__fn vc__fn_unchecked(const char *call, uint32_t count, const vc_val *v
     return f;
 }
 
-/* Begins a call and checks its operands as vc__fn_type does. f.type is VC_NONE after an error. */
+/* kinds and same: as for vc__fn_type. f.type is VC_NONE after an error. */
 static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, const vc_val *v) {
     vc__fn f = vc__fn_unchecked(call, count, v);
     if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
@@ -16204,12 +16203,12 @@ static vc__fn vc__fn_two(vc_val a, vc_val b, const char *call, uint32_t kinds) {
     return vc__fn_begin(call, kinds, 2, 2, v);
 }
 
-/* Casts v to another scalar kind, with the same number of components. */
+/* Keeps the number of components. */
 static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__components(vc_typeof(v))), v); }
 
-/* Ends a call and returns its result. If the operands are immediates that cannot be folded, the result contains the
-   name of this function instead of that of a function that it called. If there is no kernel because an operand is
-   unusable, returns that operand. */
+/* Returns the result of a call. If the operands are immediates that cannot be folded, the result has the name of this
+   function instead of that of a function that it called. If there is no kernel because an operand is unusable, returns
+   that operand. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
@@ -16218,14 +16217,14 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     return vc__unfoldable(f->call);
 }
 
-/* Fails after vc__fn_begin has succeeded. Returns the result of the call. */
+/* Fails after vc__fn_begin has succeeded. */
 #define VC__FN_FAIL(f, ...) (vc__fail_call((f)->k, (f)->call, __VA_ARGS__), vc__fn_failed(f))
 static vc_val vc__fn_failed(vc__fn *f) {
     f->type = VC_NONE;
     return vc__fn_end(f, f->v[0]);
 }
 
-/* Records a rule on the operands x, y and z, with the polynomials p and q, and ends the call. */
+/* Records a rule with the inputs x, y, z, p and q, and ends the call. */
 static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polynomial *p, const vc__polynomial *q) {
     vc_val v[5], r = vc__no_value();
     for (uint32_t i = 0; i < 3; i++) v[i] = f->v[i];
@@ -16236,18 +16235,16 @@ static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polyn
 }
 static vc_val vc__fn_rule(const vc__fn *f, uint32_t rule) { return vc__fn_polynomials(f, rule, NULL, NULL); }
 
-/* A function of one operand of `kinds` that is computed by a rule. */
 static vc_val vc__fn_rule_of(vc_val a, const char *call, uint32_t kinds, uint32_t rule) {
     vc__fn f = vc__fn_one(a, call, kinds);
     return vc__fn_rule(&f, rule);
 }
-/* A function of two integers of one type that is computed by a rule, or by another one if they are unsigned. */
+/* unsigned_rule: for unsigned types */
 static vc_val vc__fn_integer2(vc_val a, vc_val b, const char *call, uint32_t rule, uint32_t unsigned_rule) {
     vc__fn f = vc__fn_two(a, b, call, VC__KINDS_IU);
     return vc__fn_rule(&f, vc__is_unsigned(f.type) ? unsigned_rule : rule);
 }
 
-/* The width in bits of a component of the common type, and its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
 
@@ -16258,7 +16255,6 @@ VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(a, VC__OP_BIT_REVERSE)
 VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(a, VC__OP_FIND_LSB); }
 VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 
-/* Records an operation with a carry, a borrow or the upper half of a product. */
 static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     if (k) k->uses_carries = true;
@@ -16288,7 +16284,7 @@ VC_API vc_val vc_byte_swap(vc_val a) {
     return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 
-/* Rotates left or right. The count is taken modulo the number of bits. */
+/* The count is taken modulo the number of bits. */
 static vc_val vc__rotate(vc_val a, vc_val count, const char *call, bool right) {
     const vc_val v[2] = { a, count };
     if (vc__adapt_scalar_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
@@ -16305,8 +16301,8 @@ static vc_val vc__rotate(vc_val a, vc_val count, const char *call, bool right) {
 VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate(a, count, "rotl", false); }
 VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate(a, count, "rotr", true); }
 
-/* Records a rule on the operands and the width, and ends the call. The last two operands are the offset and the number
-   of bits of a field, which the rule reduces modulo the width and limits to the bits from the offset on. */
+/* The last input of the rule is the width. The last two operands are the offset, which the rule takes modulo the width,
+   and the number of bits, which it limits to those from the offset on. */
 static vc_val vc__fn_field(const vc__fn *f, uint32_t rule) {
     vc_val v[5], r = vc__no_value(), *count = &v[f->count - 1];
     memcpy(v, f->v, sizeof f->v);
@@ -16337,7 +16333,7 @@ VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count
 
 /* ---- integer arithmetic ---- */
 
-/* A carry or borrow, computed in the unsigned type. */
+/* Computed in the unsigned type. */
 static vc_val vc__carry(vc_val a, vc_val b, const char *call, uint32_t rule) {
     vc__fn f = vc__fn_two(a, b, call, VC__KINDS_IU);
     if (f.k) f.k->uses_carries = true;
@@ -16387,8 +16383,7 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
 
 /* ---- floats ---- */
 
-/* Whether products with an immediate may be impossible to fold: it is subnormal, infinite, NaN, or of very large or
-   very small magnitude. */
+/* Products with an immediate that is subnormal, infinite, NaN, very large or very small may be impossible to fold. */
 static bool vc__fn_is_extreme(vc_type kind, uint64_t bits) {
     vc__real r;
     int32_t max_exponent = kind == VC_F16 ? 14 : vc__bias(kind) / 8;
@@ -16397,8 +16392,7 @@ static bool vc__fn_is_extreme(vc_type kind, uint64_t bits) {
                                            : r.class_ != VC__REAL_ZERO);
 }
 
-/* Begins a call with float operands; f16 operands are cast to f32. Extreme immediates become constants of the
-   kernel. */
+/* f16 operands are cast to f32. Extreme immediates become constants of the kernel. */
 static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, const vc_val *v) {
     vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, v);
     for (uint32_t i = 0; i < same && f.type && f.k; i++)
@@ -16422,7 +16416,6 @@ VC__NOINLINE static vc__fn vc__fn_float3(vc_val a, vc_val b, vc_val c, const cha
 
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
 
-/* A function of one float that is computed by a rule with the polynomials p and q. */
 static vc_val vc__fn_polynomials1(vc_val a, const char *call, uint32_t rule, const vc__polynomial *p,
                                   const vc__polynomial *q) {
     vc__fn f = vc__fn_float1(a, call);
@@ -16600,9 +16593,8 @@ static vc_val vc__fn_broadcast(const vc__fn *f, uint32_t i) {
                : vc_splat(vc_const(f->k, f->v[i]), vc__components(f->type));
 }
 
-/* Records a rule for scalars, or another one for vectors, and ends the call. Bit i of `broadcast`: operand i is a
-   factor of `dot`, which does not combine scalars with vectors, so a scalar is repeated if the common type is a
-   vector. */
+/* scalar_rule: for scalars. Bit i of `broadcast`: operand i is a factor of `dot`, which does not combine scalars with
+   vectors, so a scalar is repeated if the common type is a vector. */
 static vc_val vc__fn_geometry(vc__fn *f, uint32_t broadcast, uint32_t scalar_rule, uint32_t rule) {
     for (uint32_t i = 0; i < f->count && f->type; i++) if (broadcast >> i & 1u) f->v[i] = vc__fn_broadcast(f, i);
     return vc__fn_rule(f, vc__components(f->type) == 1 ? scalar_rule : rule);
@@ -16681,7 +16673,7 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     return vc__fn_end(&f, vc_cast(type, v));
 }
 
-/* Begins a call whose operands have the given types. f.type is VC_NONE after an error. */
+/* The operands must have these types. f.type is VC_NONE after an error. */
 static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *types, const vc_val *v) {
     vc__fn f = vc__fn_unchecked(call, count, v);
     vc__operand o;
@@ -16702,7 +16694,7 @@ VC__NOINLINE static vc__fn vc__fn_of_type(vc_val a, const char *call, vc_type ty
     return vc__fn_of_types(call, 1, &type, &a);
 }
 
-/* Records an operation on operand 0; immediates cannot be folded. */
+/* Immediates cannot be folded. */
 static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
     uint32_t n = (uint32_t)f->v[0].bits;
     if (!f->k) return vc__unfoldable(vc__op_name[op]);
@@ -16735,7 +16727,6 @@ VC_API vc_val vc_round_f16(vc_val v) {
     return vc__fn_end(&f, vc__vector("vec", part, components));
 }
 
-/* A function of one operand of the given type that is computed by a rule. */
 static vc_val vc__fn_typed_rule(vc_val v, const char *call, vc_type type, uint32_t rule) {
     vc__fn f = vc__fn_of_type(v, call, type);
     return vc__fn_rule(&f, rule);
@@ -16807,7 +16798,7 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
 
 /* ---- dot products ---- */
 
-/* Records `op`, a dot product of four packed bytes. Immediates are folded. */
+/* Immediates are folded. */
 static vc_val vc__fn_dot_4x8(const vc__fn *f, uint32_t op, vc_type kind) {
     vc_val r = vc__no_value();
     uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL };
@@ -16888,7 +16879,7 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     return vc__fn_end(&f, vc__vector("vec", v, 4));
 }
 
-/* Fails and returns false unless the common type is u32 or u64. */
+/* Fails unless the common type is u32 or u64. */
 static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
     VC__FN_FAIL(f, VC__MUST_BE, f->type, "u32 or u64");
@@ -16960,7 +16951,7 @@ enum {
     VC__MAX_FIELD = 255
 };
 
-/* Conversions of vc_printf: accepted kinds and flags, and the accepted types as text for messages. */
+/* types: for messages */
 static const struct vc__conversion {
     const char *letters;
     uint32_t kinds;
@@ -16991,8 +16982,7 @@ static void vc__printf_put(vc__printf_state *p, char c) {
     p->text[p->length] = 0;
 }
 
-/* Reads a width or precision of at most VC__MAX_FIELD and copies its digits. Returns false after an error. start: the
-   '%' of the conversion. */
+/* Reads a width or precision of at most VC__MAX_FIELD and copies its digits. start: the '%' of the conversion */
 static bool vc__printf_number(vc__printf_state *p, const char *start, const char *what) {
     uint32_t number = 0;
     if (*p->rest == '*')
@@ -17008,7 +16998,7 @@ static bool vc__printf_number(vc__printf_state *p, const char *start, const char
     return number <= VC__MAX_FIELD;
 }
 
-/* Reads flags, width, precision, length modifiers and letter after a '%'. Returns NULL after an error. */
+/* Reads flags, width, precision, length modifiers and letter after a '%'. */
 static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
     const char *start = p->rest - 1, *flags = p->rest;
     const struct vc__conversion *c = NULL;
@@ -17046,7 +17036,6 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
     return c;
 }
 
-/* Appends a scalar to the words of the record. */
 static void vc__printf_scalar(vc__printf_state *p, vc_val v) {
     vc_type type = vc_typeof(v);
     v = vc_const(p->k, v);
@@ -17061,7 +17050,7 @@ static void vc__printf_scalar(vc__printf_state *p, vc_val v) {
     p->words[p->word_count++] = vc_bitcast(VC_U32, vc_cast(word, v));
 }
 
-/* Checks the next operand against a conversion and appends it. Returns false after an error. */
+/* Checks the next operand against a conversion and appends it. */
 static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion *c) {
     vc__operand o;
     uint32_t which = p->used + 1;
@@ -17090,7 +17079,6 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     return true;
 }
 
-/* Reads the format and the operands for its conversions. Returns false after an error. */
 VC__NOINLINE static bool vc__printf_read(vc__printf_state *p) {
     const struct vc__conversion *c;
     while (*p->rest) {
@@ -17108,8 +17096,8 @@ VC__NOINLINE static bool vc__printf_read(vc__printf_state *p) {
                           p->used, p->count);
 }
 
-/* Returns a ref to the output buffer of vc_printf, vc_assert and checks, which the first call adds; no ref after an
-   error. It is always the last argument: vc__build numbers it, and arg_count does not include it. */
+/* The output buffer of vc_printf, vc_assert and checks, which the first call adds. It is always the last argument:
+   vc__build numbers it, and arg_count does not include it. */
 static vc_ref vc__output_ref(vc_kernel *k) {
     if (k->output == VC__NIL) {
         uint32_t node = vc__add_object(k, "output", VC__OP_BUFFER, VC_READ_WRITE, VC_U32, 0, NULL);
@@ -17120,7 +17108,7 @@ static vc_ref vc__output_ref(vc_kernel *k) {
     return vc__make_ref(k, k->object[k->output].node, VC_U32);
 }
 
-/* Returns the index of a format in the kernel's list, and adds it if it is new. Returns VC__NIL after an error. */
+/* The index of a format in the kernel's list, to which a new one is added. */
 static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types, const char *text) {
     size_t types_length = strlen(types), size = types_length + strlen(text) + 2;
     for (uint32_t i = 0; i < k->format_count; i++)
@@ -17139,8 +17127,8 @@ static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types,
     return k->format_count++;
 }
 
-/* Records code that reserves a record in the output buffer and fills it. It reserves nothing once the buffer is full,
-   so the number of reserved words cannot overflow. */
+/* Reserves and fills a record in the output buffer. Once the buffer is full nothing is reserved, so the number of
+   reserved words cannot overflow. */
 static void vc__output_record(vc_kernel *k, const vc_ref *out, vc_val number, const vc_val *words, uint32_t count) {
     vc_ref lost = vc_var(k, "lost", VC_BOOL), word = *out;
     vc_val length = vc_length(*out), size = vc_u32(4 + count), used;
@@ -17169,13 +17157,12 @@ static void vc__output_record(vc_kernel *k, const vc_ref *out, vc_val number, co
     k->global_axes = axes;
 }
 
-/* The number of a format in the runtime: the implicit argument, the number of the kernel's first format, plus the index
-   of the format. */
+/* The number of a format in the runtime: that of the kernel's first format, an implicit argument, plus its index. */
 static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
     return vc_add(vc__implicit(k, "printf", VC_IMPLICIT_OUTPUT, k->output, 0), vc_u32(format));
 }
 
-/* Records the report of a failed assertion or check. */
+/* Reports a failed assertion or check. */
 static void vc__output_failure(vc_kernel *k, const vc_ref *out, vc_val number, const vc_val *words, uint32_t count) {
     if (k->failed) return;
     vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(4), vc_u32(1), NULL, false);
@@ -17232,8 +17219,6 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
    A check that fails stores format, index and length in variables, unless one has failed since the last report.
    vc_return_if and the end of the kernel report them, so that each check is short. */
 
-/* Declares the variables in which an invocation of a checked kernel keeps its first failed check since the last
-   report. */
 static void vc__declare_checks(vc_kernel *k) {
     k->checks = k->desc.checked;
     if (!k->checks) return;
@@ -17243,12 +17228,11 @@ static void vc__declare_checks(vc_kernel *k) {
     k->failed_check[2] = vc_var(k, "failed_length", VC_U32);
 }
 
-/* Whether a check has been recorded since vc_begin or vc_restart. */
+/* Whether any check has been recorded. */
 static bool vc__has_failed_check(const vc_kernel *k) {
     return k->desc.checked && !k->failed && k->object[k->node[k->failed_check[0].memory].x].stored;
 }
 
-/* Records code that reports the failed check of an invocation, if there is one, and forgets it. */
 static void vc__report_checks(vc_kernel *k) {
     if (!vc__has_failed_check(k)) return;
     vc_val number = vc__get(&k->failed_check[0]), index = vc__get(&k->failed_check[1]), words[3];
@@ -17273,8 +17257,8 @@ static void vc__report_checks_at_end(vc_kernel *k) {
     k->reported_to = k->count;
 }
 
-/* Returns the number of elements in the memory of a ref, as u64, or as u32 for a machine without 64-bit integers.
-   Buffers are counted in elements of the ref's type; the largest u32 means at least that many. */
+/* The number of elements in the memory of a ref, as u64 if `wide`, otherwise as u32. Buffers are counted in elements of
+   the ref's type; the largest number of the result's type means at least 2^32 - 1. */
 static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (o->op != VC__OP_BUFFER) return vc_imm(wide ? VC_U64 : VC_U32, o->count);
@@ -17283,8 +17267,7 @@ static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
     return vc_select(vc_eq(length, vc_u32(UINT32_MAX)), vc_u64(UINT64_MAX), vc_cast(VC_U64, length));
 }
 
-/* Returns the index of the format of a check of an element of `array`, an array inside of an object, or of the object
-   itself if `array` is NULL. */
+/* The format of a check of an element of `array`, an array inside of an object; NULL: of the object itself. */
 static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc__object *root, const char *array) {
     bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
     char text[512];
@@ -17298,8 +17281,8 @@ static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc__objec
     return vc__format_of(k, call, wide ? "check i64 u32" : "check i32 u32", text);
 }
 
-/* Records a check that 0 <= index < limit, both in units of 1/factor elements, and returns that condition. The index is
-   signed, the limit unsigned. */
+/* Checks that 0 <= index < limit, both in units of 1/factor elements, and returns that condition. The index is signed,
+   the limit unsigned. */
 static vc_val vc__record_check(vc_kernel *k, uint32_t format, vc_val index, vc_val limit, uint32_t factor) {
     vc_type type = vc_typeof(index), unsigned_type = type == VC_I64 ? VC_U64 : VC_U32;
     vc_val inside = vc_lt(vc_bitcast(unsigned_type, index), limit);
@@ -17311,7 +17294,7 @@ static vc_val vc__record_check(vc_kernel *k, uint32_t format, vc_val index, vc_v
     return inside;
 }
 
-/* The object of composite type that an object is a piece of; the object itself if it is not a piece. */
+/* The object of which o is a piece; o itself if it is none. */
 static const vc__object *vc__root_of(const vc_kernel *k, const vc__object *o) {
     return o->composite == VC__NIL ? o : &k->object[o->composite];
 }
@@ -17326,8 +17309,8 @@ static vc_val vc__signed_index(vc_kernel *k, uint32_t node, int64_t constant) {
     return constant ? vc_add(index, offset) : index;
 }
 
-/* Records a check of the index of a ref. Returns the index, signed, and sets *inside to the condition that it is in
-   range. An object of a composite type has several elements of the ref's type in one element. */
+/* Returns the index of a ref, signed. *inside: the condition that it is in range. One element of a composite type has
+   several elements of the ref's type. */
 static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, vc_val *inside) {
     const vc__object *o = &k->object[k->node[r->memory].x], *root = vc__root_of(k, o);
     bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
@@ -17339,8 +17322,8 @@ static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, v
     return index;
 }
 
-/* Checks the indices of arrays inside an element. If one is out of range, the index of `piece`, the ref to the scalar
-   or vector in it, becomes the largest one, which is out of range too. */
+/* Checks the indices of arrays inside of an element. If one is out of range, the index of `piece`, the ref to the
+   scalar or vector in it, becomes -1, which is out of range, too. */
 static void vc__check_arrays(vc_kernel *k, const char *call, const vc_ref *r, vc_ref *piece) {
     vc_val all = vc__no_value();
     k->checks = false;
@@ -17386,7 +17369,7 @@ static void vc__store_checked(vc_kernel *k, const char *call, const vc_ref *r, u
     k->checks = true;
 }
 
-/* Records an atomic operation that is executed only if its index is in range; otherwise *old is 0. */
+/* If the index is out of range, *old is 0. */
 static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, const vc_ref *r, uint32_t value,
                                vc_val *old) {
     vc_val inside, before;
@@ -17402,12 +17385,11 @@ static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, cons
 }
 
 // >>image
-/* Image functions: vc_image declares an argument; the others check the image and the operands and record the
-   operation. */
+/* Public functions of images. */
 
 static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); r.node = VC__NIL; return r; }
 
-/* Replaces zeros in the desc by the defaults and checks it. Fails and returns false if it is invalid. */
+/* Replaces zeros in the desc by the defaults. Fails if it is invalid. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
     const char *const call = "image";
     uint32_t access = (uint32_t)d->access;
@@ -17463,7 +17445,6 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
 enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_GATHER, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE,
        VC__IMAGE_USE_QUERY, VC__IMAGE_USE_ELEMENT };
 
-/* Fails if the image does not support this use. The message recommends another function, if there is one. */
 static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int use) {
     const char *why = NULL;
     bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER;
@@ -17485,7 +17466,7 @@ static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object
                       vc__dims[o->image.dim].name);
 }
 
-/* Returns the object of an image of k that supports this use; NULL after an error. */
+/* Fails if the image does not support this use. */
 static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int use) {
     if (!vc__ready(k)) return NULL;
     const char *why = vc__invalid_reason(k, r->kernel, r->node, r->generation);
@@ -17505,9 +17486,8 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     return k->failed ? NULL : o;
 }
 
-/* Checks coordinates, a level, a derivative or an index: it must have `components` components of type f32, or i32 or
-   u32 if `kind` is VC_I32. An immediate is converted if one component is required. `what`: its name in the message.
-   Returns its node; VC__NIL after an error. */
+/* Coordinates, a level, a derivative or an index must have `components` components of `kind`; VC_I32 includes u32. An
+   immediate is converted if one component is required. what: the name of the operand in the message */
 static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what,
                                   vc_val v, vc_type kind, uint32_t components) {
     char alternative[16] = "";
@@ -17522,8 +17502,7 @@ static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__obje
     return VC__NIL;
 }
 
-/* Checks a level and returns its node; VC__NIL after an error. An image with a single level requires the immediate 0,
-   for which VC__NIL is returned, too. */
+/* An image with a single level requires the immediate 0, for which VC__NIL is returned. */
 static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, vc_val v) {
     bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
     if (!one) return vc__image_operand(k, call, o, which, "level", v, VC_I32, 1);
@@ -17542,13 +17521,11 @@ static vc_val vc__image_record(const vc_image_ref *image, uint32_t op, vc_type t
     return vc__value(k, vc__record_on(k, op, type, image->node, at, more, x));
 }
 
-/* Returns the kernel of a call: that of the image or, if the image has none, that of an operand. */
 static vc_kernel *vc__image_kernel(const char *call, const vc_image_ref *image, vc_val at, vc_val more) {
     return image->kernel ? image->kernel : vc__kernel_of_operands(call, image->node != 0, at, more, more);
 }
 
-/* Begins a call: checks the image and, unless it is a query, the coordinates, whose node *out receives. Returns the
-   object of the image; NULL after an error. */
+/* Checks the image and, unless it is a query, the coordinates, whose node *out receives. */
 static vc__object *vc__image_begin(const char *call, const vc_image_ref *image, int use, vc_val at, vc_val more,
                                    uint32_t *out) {
     vc_kernel *k = vc__image_kernel(call, image, at, more);
@@ -17713,8 +17690,7 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     return m;
 }
 
-/* Checks that a device supports the kernel's features, local size and shared memory. Otherwise sets the error and
-   returns false. The kernel may have been recorded for another machine than that of the context. */
+/* The kernel may have been recorded for another machine than that of the context. */
 static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
     uint64_t missing = info->features & ~d->features;
     uint32_t i;
@@ -17742,7 +17718,6 @@ static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
     return false;
 }
 
-/* Converts the description of an argument. */
 static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     memset(to, 0, sizeof *to);
     to->name = from->name;
@@ -17783,7 +17758,7 @@ VC_API vc_target vd_target(const struct vd_context *ctx) {
     return d ? vc__glue_output_of(d).target : VC_TARGET_NONE;
 }
 
-/* Creates a kernel from printed code. `args`, `implicit`: memory for the converted argument descriptions. */
+/* args, implicit: memory for the converted argument descriptions */
 static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc_kernel *k, const vc__variant *f, vd_code code,
                                         vd_arg_info *args, vd_implicit_info *implicit) {
     const vc_info *info = &f->info;
@@ -17822,7 +17797,6 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc_kernel 
     return vd_kernel_create(ctx, &desc);
 }
 
-/* Body of vd_kernel_build: generates the code and creates the kernel. Sets the error on failure. */
 static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     /* indexed by vc__missing_resource */
     static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED };
