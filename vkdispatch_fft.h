@@ -3390,7 +3390,7 @@ struct vd_fft {
     uint64_t real_length;
     bool scalar[VD__FFT_ROLES]; /* the buffer of this role holds reals */
     bool paired;             /* for VD_FFT_REAL: passes access the reals in pairs */
-    bool full_length;        /* for VD_FFT_REAL: even lengths too are transformed as complex numbers */
+    bool full_length;        /* for VD_FFT_REAL: vd__real.half_length is false for even lengths, too */
     bool pack_rows;          /* from the desc */
     bool in_overlaps;        /* elements of `in` may share memory: see vd__fft_set_span */
     double scale[2];         /* factor of the results, for each direction */
@@ -5508,9 +5508,9 @@ static vd_result vd__fft_plan_axes_within(vd_fft *p, uint32_t direction, uint32_
     return result;
 }
 
-/* Plans all axes of a direction. With few elements, chooses the limit of the lowest estimated time, and transforms
-   reals of even length as complex numbers if that is estimated to save 5 % of the time: long transforms of half the
-   length need another kernel, which folds the bins. */
+/* With few elements, chooses the limit of the lowest estimated time, and transforms reals of even length at full length
+   if that is estimated to save 5 % of the time: long transforms of half the length need another kernel, which folds the
+   bins. */
 static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
     static const uint32_t limits[] = { VD__FFT_MAX_POINTS, 4096, 1024, 0 };
     bool together = !direction && p->axes & (p->axes - 1);
@@ -5534,9 +5534,9 @@ static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
     return vd__fft_plan_axes_within(p, direction, limits[best % 4]);
 }
 
-/* Returns the addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each
-   of its parts, and along the dimensions in `extra_dims`. Images are image_step elements apart. With several channels,
-   the results for each filter are separate blocks, filter_step elements apart. A part is every parts-th index of a
+/* Addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each of its
+   parts, and along the dimensions in `extra_dims`. Images are image_step elements apart. With several channels, the
+   results for each filter are separate blocks, filter_step elements apart. A part is every parts-th index of a
    spectrum, but a contiguous range of other arrays. pointwise: every element is a transform. */
 static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
                                                     uint64_t image_step, uint64_t filter_step, bool spectrum,
@@ -5592,7 +5592,6 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
                : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
 }
 
-/* Returns the problem of the first axis of a convolution, with dimensions that the pass transforms too. */
 static vd__fft_problem vd__fft_first_axis_problem(vd_fft *p, uint32_t extra_dims) {
     vd__fft_problem problem;
     memset(&problem, 0, sizeof problem);
@@ -5646,7 +5645,7 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     return false;
 }
 
-/* Plans the convolution of small images as one pass over all axes. */
+/* Small images: one pass over all axes. */
 static bool vd__fft_plan_image(vd_fft *p) {
     uint64_t n = 1;
     if (p->device.groups_as_loops || p->dimensions == 2 || !vd__fft_has_all_indices(p)) return false;
@@ -5657,7 +5656,6 @@ static bool vd__fft_plan_image(vd_fft *p) {
     return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, false);
 }
 
-/* Plans the passes of a convolution along one axis: forward or, after the product, inverse. */
 static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
@@ -5812,8 +5810,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     return (memory > work ? memory : work) + not_hidden * (memory > work ? work : memory);
 }
 
-/* Plans a convolution with this number of parts of the first axis (1: without parts). Returns the estimated time in
-   picoseconds, or 0 if it does not fit. */
+/* parts: of the first axis; 1: without parts. Returns the estimated time in picoseconds, or 0 if it does not fit. */
 static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
     bool single = c->channels == 1 && c->filters == 1, ok;
@@ -5934,7 +5931,7 @@ static uint32_t vd__real_stored(const vd__fft_pass *pass, uint64_t i, uint64_t a
     return count;
 }
 
-/* Returns the butterfly u of thread t in a stage, as vd__fft_butterfly_index_clamped does. */
+/* vd__fft_butterfly_index_clamped on the host, for thread t. */
 static uint32_t vd__fft_butterfly_of(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t t, uint32_t u) {
     uint32_t b = t + u * s->threads;
     if (g->register_exchange)
@@ -6033,7 +6030,7 @@ static double vd__fft_sector_efficiency(const vd_fft *p, const vd__fft_pass *pas
     return sum.touched > 0 ? sum.needed / sum.touched : 1;
 }
 
-/* Number of elements of a row in the memory that a pass reads or, if `out`, writes. */
+/* Elements of a row in the memory that a pass reads (out: writes). */
 static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
     const vd__real *r = &pass->real;
     const vd__fft_range *range = &pass->end[out].range[0];
@@ -6058,8 +6055,7 @@ static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out
     return true;
 }
 
-/* Whether rows that are loaded and rows that are stored pass through the same array of shared memory: if both do, and
-   their elements have the same type. */
+/* Whether rows that are loaded and rows that are stored pass through the same array of shared memory. */
 static bool vd__fft_tiles_share(const vd__fft_tile tile[2]) {
     return tile[0].length && tile[1].length && tile[0].scalar == tile[1].scalar;
 }
@@ -6149,14 +6145,14 @@ static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
     return vd__fft_complex(re, im);
 }
 
-/* Returns a (1 + d) for a small d. Its rounding error is about half of that of a product with 1 + d. */
+/* a (1 + d) for a small d, with about half the rounding error of a product with 1 + d. */
 static vd__fft_c vd__fft_times_near_one(vd__fft_c a, vd__fft_c d) {
     return vd__fft_complex(vc_add(a.re, vc_fma(a.re, d.re, vc_neg(vc_mul(a.im, d.im)))),
                            vc_add(a.im, vc_fma(a.re, d.im, vc_mul(a.im, d.re))));
 }
 
-/* Computes cos(2 pi m / n) and sin(2 pi m / n). Reduces the angle to the first octant, so that results of 0, 1 and
-   sqrt(1/2) are correctly rounded. */
+/* cos(2 pi m / n) and sin(2 pi m / n). Reduces the angle to the first octant, so that results of 0, 1 and sqrt(1/2) are
+   correctly rounded. */
 static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     const double pi = 3.14159265358979323846;
     uint64_t m8 = m % n * 8, octant = m8 / n, rest = m8 % n;
@@ -6168,7 +6164,7 @@ static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     *im = octant >= 4 ? -s : s;
 }
 
-/* Returns a * exp(-2 pi i m / n). */
+/* a * exp(-2 pi i m / n). */
 static vd__fft_c vd__fft_rotate(vd__fft_c a, uint32_t m, uint32_t n) {
     double c, s;
     vd__fft_root(m, n, &c, &s);
@@ -6360,8 +6356,8 @@ static bool vd__fft_has_twiddle_table(const vd_fft *p, const vd__fft_pass *pass)
                                      : (pass->shape.axes > 1 || pass->copies) && pass->twiddle_length <= 8192;
 }
 
-/* Makes the table of the twiddle factors exp(-2 pi i row * k / N) between two passes, where k is the index along the
-   axis in the first of them. A transform uses one row of the table. */
+/* Table of the twiddle factors exp(-2 pi i row * k / N) between two passes, where k is the index along the axis in the
+   first of them. A transform uses one row of the table. */
 static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->twiddle_length, columns = n / pass->twiddle_rows, key[5] = { 'p', n, pass->twiddle_rows, 0, 0 };
     double *at;
@@ -6371,7 +6367,7 @@ static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
-/* Returns the lowest number of bits such that 2^(2 bits) is at least n. */
+/* The lowest number of bits such that 2^(2 bits) is at least n. */
 static uint32_t vd__fft_half_bits(uint64_t n) {
     uint32_t bits = 0;
     while ((uint64_t)1 << 2 * bits < n) bits++;
@@ -6459,7 +6455,7 @@ static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
     return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
 }
 
-/* Returns the first pass with the same chirp as pass i. */
+/* The first pass with the same chirp as pass i. */
 static vd__fft_pass *vd__fft_first_with_chirp(vd_fft *p, uint32_t i) {
     uint32_t j = 0;
     while (memcmp(&vd__fft_pass_at(p, j)->chirp, &vd__fft_pass_at(p, i)->chirp, sizeof(vd__fft_chirp)) != 0) j++;
@@ -6604,7 +6600,6 @@ typedef struct vd__fft_writer {
     for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; \
          once = (needed) ? vc_block_end((writer)->k) : 0)
 
-/* Loads entry `index` of the table at this offset. */
 static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
     return vd__fft_from_vector(vd__load_from(&w->table, offset, index));
 }
@@ -6975,7 +6970,7 @@ static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_inf
     }
 }
 
-/* Returns exp(-2 pi i e / N) for a split axis of length N. */
+/* exp(-2 pi i e / N) for a split axis of length N. */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     uint32_t bits = vd__fft_half_bits(w->pass->twiddle_length);
     vd__fft_c coarse = vd__fft_load_root(w, vd__shr_u32(e, bits), w->pass->tables.coarse);
@@ -7011,8 +7006,8 @@ static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
                : vd__fft_mod_const(row, pass->twiddle_rows);
 }
 
-/* Computes a stage: multiplies by twiddle factors from its table, then computes the butterflies. The inputs of a direct
-   stage were multiplied before, and its sums were computed in the exchange. */
+/* The inputs of a direct stage were multiplied by twiddle factors before, and its sums were computed in the exchange.
+   */
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g) {
     bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->exchange_stride % g->write_stride == 0
                                               : w->shape->threads % g->write_stride == 0;
@@ -7222,7 +7217,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     return result;
 }
 
-/* Checks the hooks in both directions, since they may depend on the direction. */
+/* Hooks may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
     static const char *const map_reserved[] = { "in", "out", "roots", NULL };
     vd__trial t;
@@ -7376,8 +7371,7 @@ static void vd__fft_load_tile(vd__fft_writer *w) {
     w->stored[0] = w->real;
 }
 
-/* Whether element j of a butterfly is in the range that a pass reads or writes: for all butterflies, for none, or
-   depending on the butterfly. */
+/* The range that a pass reads or writes contains element j of all butterflies, of none, or of some. */
 typedef enum vd__fft_range_check { VD__FFT_INSIDE, VD__FFT_OUTSIDE, VD__FFT_CONDITIONAL } vd__fft_range_check;
 
 /* Checks element j of butterfly b against the ranges of all axes, last axis first. condition: set only for
@@ -7451,8 +7445,7 @@ static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__
     return vd__array_from(array, distance - a->skip);
 }
 
-/* Loads element j of butterfly b, whose first element is at offset `at`. Elements that are not in the range of the pass
-   are 0. */
+/* at: offset of the first element of butterfly b. Elements that are not in the range of the pass are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
     vc_ref from = vd__fft_array_at(w, w->in, &w->pass->end[0].array, g, j, &at);
@@ -7497,8 +7490,8 @@ static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t 
     }
 }
 
-/* Sets the state of the writer for the elements of transform q of a block at one end of the pass, and returns the
-   offset of the first of them. indexed: w->index is needed. */
+/* Returns the offset of the first element of transform q of a block at one end of the pass. indexed: w->index is
+   needed. */
 static vc_val vd__fft_locate(vd__fft_writer *w, uint32_t out, vc_val q, vc_val block, bool indexed) {
     const vd__fft_end *end = &w->pass->end[out];
     const vd_fft *p = w->plan;
@@ -7545,8 +7538,8 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
     return vd__fft_from_vector(vd__load(&w->spectrum, at));
 }
 
-/* Stores element j of butterfly b, multiplied by the chirp, the scale and a spectrum as the pass requires, after the
-   store hook. */
+/* The value is multiplied by the chirp, the scale and a spectrum, as the pass requires, before the store hook is
+   called. */
 static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b, uint32_t j,
                                   vd__fft_c x) {
     bool chirp = vd__fft_stores_with(w->pass, VD__STEP_CHIRP), several_passes = w->pass->chirp.n != 0;
@@ -7913,7 +7906,7 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
     return vd_plan_kernel_build(&p->base, kernel, vd__fft_record(p, number, direction, in_place, kernel));
 }
 
-/* Copies a text to p->source, which is set to NULL if the text is NULL or memory runs out. */
+/* p->source becomes NULL if the text is NULL or memory runs out. */
 static vd_result vd__fft_keep_source(vd_fft *p, const char *text) {
     size_t size = text ? strlen(text) + 1 : 0;
     vd__fft_free(&p->base.allocator, p->source);
@@ -15109,8 +15102,8 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Checks the buffers of a run. in, out: the roles of input and output. If a buffer is {0} because hooks do not use it,
-   its role has another buffer as a placeholder, which is not checked. */
+/* in, out: the roles of input and output. If a buffer is {0} because hooks do not use it, its role has another buffer
+   as a placeholder, which is not checked. */
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_plan_role *roles, vd__fft_role in,
                                   vd__fft_role out) {
     bool reads = !p->hooks.ignores_input[io->direction] || io->in.id,
@@ -15453,7 +15446,6 @@ VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *
     memset(rows, 0, sizeof *rows);
 }
 
-/* Sets the region of the reals without their padding. */
 static vd_result vd__padded_buffer_region(vd_context *ctx, const vd_fft_padded_buffer *rows, const void *data,
                                           vd_region_desc *out) {
     uint32_t i, last = 0;
