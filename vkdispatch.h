@@ -20821,13 +20821,16 @@ static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     return s && s->memory.serial ? s->last_use[q->index] : 0;
 }
 
-/* Open batches do not record which image views they use, so a view that is destroyed counts as used by all of them. The
-   caller also holds the locks of all queues. */
-static void vd__image_view_last_uses(vd_context *ctx, vd__slot *slot) {
+/* Open batches do not record which kernels and image views they use, so one that is destroyed counts as used by all of
+   them. The caller also holds the locks of all queues. */
+static void vd__unrecorded_last_uses(vd_context *ctx, vd__slot *slot) {
     vd__storage *views = vd__image_views_of(slot);
-    for (uint32_t i = 0; views && i < ctx->queue_count; i++) {
+    vd__kernel *k = VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL ? (vd__kernel *)(void *)slot : NULL;
+    for (uint32_t i = 0; (views || k) && i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
-        views[q->context_device->index].last_use[q->index] = q->submitted + (q->open_batch.recording ? 1 : 0);
+        uint64_t last = q->submitted + (q->open_batch.recording ? 1 : 0);
+        if (views) views[q->context_device->index].last_use[q->index] = last;
+        if (k) k->last_uses[i] = last;
     }
 }
 
@@ -20893,7 +20896,7 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
 /* Adds a destroyed object to the garbage, now or with its last unpin. The caller also holds the locks of all queues,
    unless the object was never published. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
-    vd__image_view_last_uses(ctx, slot);
+    vd__unrecorded_last_uses(ctx, slot);
     slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
     if (!slot->destroyed_while_pinned) vd__garbage_add(ctx, slot);
 }
@@ -27468,7 +27471,10 @@ static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, con
     else if (b && b->graph && !b->view) {
         vd__graph_fail_destroy(b);
         slot = NULL;
-    } else vd__object_destroy(ctx, pool, slot);
+    } else {
+        if (pool == &ctx->graphs) vd__graph_destroy_buffers(ctx, (vd__graph *)(void *)slot);
+        vd__object_destroy(ctx, pool, slot);
+    }
     vd__unlock_all(ctx);
     vd__reap(ctx);
     vd__call_end(ctx, call, slot ? VD_OK : VD_ERROR_INVALID);
@@ -28773,16 +28779,7 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
 }
 
 VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
-    if (!kernel.id) return;
-    if (vd__destroy_refused(ctx, "vd_kernel_destroy")) return;
-    vd__lock_all(ctx);
-    vd__kernel *k = vd__kernel_find(ctx, kernel);
-    for (uint32_t i = 0; k && i < ctx->queue_count; i++)
-        k->last_uses[i] = ctx->queues[i].submitted + (ctx->queues[i].open_batch.recording ? 1 : 0);
-    if (k) vd__object_destroy(ctx, &ctx->kernels, &k->slot);
-    vd__unlock_all(ctx);
-    vd__reap(ctx);
-    vd__call_end(ctx, "vd_kernel_destroy", k ? VD_OK : VD_ERROR_INVALID);
+    if (kernel.id) vd__handle_destroy(ctx, ctx ? &ctx->kernels : NULL, kernel.id, "vd_kernel_destroy", "kernel");
 }
 
 static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle) {
@@ -29460,17 +29457,7 @@ static vd_result vd__graph_call_end(vd_context *ctx, vd__graph *g, const char *c
 }
 
 VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
-    if (!graph.id) return;
-    if (vd__destroy_refused(ctx, "vd_graph_destroy")) return;
-    vd__lock_all(ctx);
-    vd__graph *g = (vd__graph *)(void *)vd__pool_find(&ctx->graphs, graph.id);
-    if (g) {
-        vd__graph_destroy_buffers(ctx, g);
-        vd__object_destroy(ctx, &ctx->graphs, &g->slot);
-    } else vd__fail_handle(&ctx->graphs, graph.id, "", "graph");
-    vd__unlock_all(ctx);
-    vd__reap(ctx);
-    vd__call_end(ctx, "vd_graph_destroy", g ? VD_OK : VD_ERROR_INVALID);
+    if (graph.id) vd__handle_destroy(ctx, ctx ? &ctx->graphs : NULL, graph.id, "vd_graph_destroy", "graph");
 }
 
 VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out) {
