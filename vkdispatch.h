@@ -27242,9 +27242,7 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
     vd_context *ctx = dev->ctx;
     bool has_garbage = vd__atomic_load32(&ctx->garbage_count) != 0;
     if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || ++*attempt == VD__MAX_ATTEMPTS) return false;
-    if (has_garbage && *attempt == 1) {
-        vd__context_device_finish(dev);
-    } else {
+    if (!has_garbage || *attempt > 1) {
         vd__callback_frame frame;
         if (!ctx->memory_pressure) return false;
         vd__error failure = vd__last_error;
@@ -27253,8 +27251,8 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
         vd__callback_end(&frame);
         vd__last_error = failure;
         if (!freed) return false;
-        vd__context_device_finish(dev);
     }
+    vd__context_device_finish(dev);
     vd__reap(ctx);
     vd__error_restore(before);
     return true;
@@ -27307,10 +27305,7 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
         return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot "
                         "contain the fill that sets a new buffer to 0; create the buffer before the capture",
                         l->queue->index);
-    vd__list_lock(l);
-    vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
-    vd__list_unlock(l);
-    return r;
+    return vd__fill_words(l, &span, (const uint8_t *)"\0\0\0\0\0\0\0");
 }
 
 /* Returns the list for transfers of a device. */
@@ -27711,12 +27706,7 @@ static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t
         vd__page_destroy(s, pages[i]);
         pages[i] = NULL;
     }
-    if (r) return r;
-    vd_list *l = vd__transfer_list(dev->ctx, dev->index);
-    vd__list_lock(l);
-    r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
-    vd__list_unlock(l);
-    return r;
+    return r ? r : vd__fill_words(vd__transfer_list(dev->ctx, dev->index), &span, (const uint8_t *)"\0\0\0\0\0\0\0");
 }
 
 static vd_result vd__pages_unbind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
@@ -27948,18 +27938,6 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
     return VD_ERROR_INVALID;
 }
 
-static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out);
-
-static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_image *out) {
-    vd__place place;
-    vd_result r = vd__place_find(ctx, desc, &place);
-    if (!r) {
-        r = vd__image_make_in(ctx, desc, &place, out);
-        vd__buffer_unpin(ctx, place.heap);
-    }
-    return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
-}
-
 static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out) {
     vd__image_shape shape;
     vd_result r = vd__image_check(ctx, desc, &shape);
@@ -27981,6 +27959,16 @@ static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, c
     else vd__object_retire(ctx, &image->resource.slot); /* commands that fill it may be in flight */
     vd__mutex_unlock(&ctx->lock);
     return r;
+}
+
+static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_image *out) {
+    vd__place place;
+    vd_result r = vd__place_find(ctx, desc, &place);
+    if (!r) {
+        r = vd__image_make_in(ctx, desc, &place, out);
+        vd__buffer_unpin(ctx, place.heap);
+    }
+    return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
 }
 
 VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc) {
@@ -28470,14 +28458,19 @@ VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_i
     return r ? r : vd__list_leave(list, "vd_copy_image", vd__copy_image(list, to, from));
 }
 
-VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
-    const char *call = "vd_blit_image";
+/* vd__list_enter for blits. Compiles their kernel before it locks the list. */
+static vd_result vd__list_enter_blit(vd_list *list, const char *call) {
     vd_result r = vd__list_check(list);
     if (r) return vd__list_refused(list, call, r);
-    r = vd__blit_prepare(list); /* not under the list's lock: it may compile a kernel */
+    r = vd__blit_prepare(list);
     if (r) return vd__list_end_call(list, call, r);
     vd__list_lock(list);
-    return vd__list_leave(list, call, vd__blit_image(list, to, from, filter));
+    return VD_OK;
+}
+
+VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
+    vd_result r = vd__list_enter_blit(list, "vd_blit_image");
+    return r ? r : vd__list_leave(list, "vd_blit_image", vd__blit_image(list, to, from, filter));
 }
 
 VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color) {
@@ -28503,12 +28496,8 @@ VD_API vd_result vd_discard_image(vd_list *list, vd_image image) {
 }
 
 VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_generate_mips", r);
-    r = vd__blit_prepare(list);
-    if (r) return vd__list_end_call(list, "vd_generate_mips", r);
-    vd__list_lock(list);
-    return vd__list_leave(list, "vd_generate_mips", vd__generate_mips(list, image));
+    vd_result r = vd__list_enter_blit(list, "vd_generate_mips");
+    return r ? r : vd__list_leave(list, "vd_generate_mips", vd__generate_mips(list, image));
 }
 #endif /* VD__HAS_IMAGES */
 
