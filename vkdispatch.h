@@ -29775,6 +29775,7 @@ typedef struct vd__dl_import {
     const char *call;
     vd__dl_tensor *tensor;
     bool writable;
+    uint32_t major, minor;     /* DLPack version */
     void (*release)(void *user, uint64_t address);
     void *user;
 } vd__dl_import;
@@ -29885,7 +29886,12 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
     uint64_t address = 0;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
-    vd_result r = vd__dl_tensor_check(in->tensor, &desc, &address);
+    vd_result r = vd__context_check(ctx);
+    if (!r && !in->tensor) r = vd__fail(VD_ERROR_INVALID, "the tensor is NULL");
+    if (!r && in->major != VD__DL_MAJOR)
+        r = vd__fail_named(VD_ERROR_UNSUPPORTED, name, "the tensor has DLPack version %u.%u, but only %d.x is "
+                           "supported", in->major, in->minor, VD__DL_MAJOR);
+    if (!r) r = vd__dl_tensor_check(in->tensor, &desc, &address);
     if (!r) r = vd__dl_device_check(ctx, in, address, &desc);
     if (r) {
         vd__call_failed(ctx, in->call, r);
@@ -29911,37 +29917,22 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
 }
 
 VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name) {
-    vd_buffer none = { 0 };
     vd__dl_managed *m = (vd__dl_managed *)(void *)tensor;
-    vd__dl_import in = { "vd_dlpack_import", NULL, true, vd__dl_release, NULL };
-    vd_result r = vd__context_check(ctx);
-    if (!r && !m) r = vd__fail(VD_ERROR_INVALID, "the tensor is NULL");
-    if (r) {
-        vd__call_failed(ctx, "vd_dlpack_import", r);
-        return none;
-    }
-    in.tensor = &m->tensor;
-    in.user = m;
+    vd__dl_import in = { "vd_dlpack_import", NULL, true, VD__DL_MAJOR, 0, vd__dl_release, m };
+    if (m) in.tensor = &m->tensor;
     return vd__dl_import_make(ctx, &in, name);
 }
 
 VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor,
                                             const char *name) {
-    vd_buffer none = { 0 };
     vd__dl_versioned *m = (vd__dl_versioned *)(void *)tensor;
-    vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, vd__dl_release_versioned, NULL };
-    vd_result r = vd__context_check(ctx);
-    if (!r && !m) r = vd__fail(VD_ERROR_INVALID, "the tensor is NULL");
-    if (!r && m->major != VD__DL_MAJOR)
-        r = vd__fail_named(VD_ERROR_UNSUPPORTED, name, "the tensor has DLPack version %u.%u, but only %d.x is "
-                           "supported", m->major, m->minor, VD__DL_MAJOR);
-    if (r) {
-        vd__call_failed(ctx, "vd_dlpack_import_versioned", r);
-        return none;
+    vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, 0, 0, vd__dl_release_versioned, m };
+    if (m) {
+        in.tensor = &m->tensor;
+        in.writable = !(m->flags & VD__DL_READ_ONLY);
+        in.major = m->major;
+        in.minor = m->minor;
     }
-    in.tensor = &m->tensor;
-    in.user = m;
-    in.writable = !(m->flags & VD__DL_READ_ONLY);
     return vd__dl_import_make(ctx, &in, name);
 }
 
