@@ -20648,7 +20648,7 @@ static vd_result vd__fail_device_lost(vd__queue *q) {
                     ctx->devices[index].device.info.name);
 }
 
-/* Returns whether the timeline has reached `value`. False with an error: the device is lost. */
+/* Returns whether the timeline has reached `value`. Sets the error if the device is lost. */
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     if (value <= vd__atomic_load64(&q->completed)) return true;
     uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
@@ -20660,8 +20660,8 @@ static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     return value <= now;
 }
 
-/* Returns a failure that is among the last VD__MAX_FAILURES of the queue, and marks it as reported: that of the
-   submission with this timeline value or, with `unreported`, any that was not reported yet. No lock may be held. */
+/* Returns the failure of the submission with this timeline value or, with `unreported`, any failure that was not
+   returned before. The queue stores the last VD__MAX_FAILURES. No lock may be held. */
 static vd_result vd__queue_failure(vd__queue *q, uint64_t value, bool unreported) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
@@ -20845,7 +20845,7 @@ static void vd__queue_add_garbage(vd__queue *q, vd__slot *slot) {
     if (!slot->next) q->last_garbage = slot;
 }
 
-/* Frees a destroyed object, or adds it to the garbage of the first queue that has not completed its last use. */
+/* Frees a destroyed object, or adds it to the garbage of a queue that has not completed its last use. */
 static void vd__garbage_free_or_wait(vd_context *ctx, vd__slot *slot) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -20885,7 +20885,6 @@ static void vd__reap(vd_context *ctx) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* The caller does not hold the context's lock. */
 static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     vd__mutex_lock(&ctx->lock);
     bool added = vd__garbage_add_if_unpinned(ctx, slot);
@@ -20994,7 +20993,7 @@ static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
 }
 
 /* Creates memory that belongs to the library. `staging`: it must be mapped. The caller does not hold the context's
-   lock, and needs none of a queue. */
+   lock. */
 static vd_result vd__storage_create_internal(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
                                              vd__storage *out) {
     vd__mutex_lock(&dev->ctx->lock);
@@ -21073,8 +21072,8 @@ static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd
     return vd__staging_create(q, usage, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
-/* Allocates and pins a range of the list's staging block, or of one of vd__staging_find, which may return VD_TIMEOUT,
-   if that is full. */
+/* Allocates and pins a range of the list's staging block. If that is full, the list obtains another block from
+   vd__staging_find, which can fail with VD_TIMEOUT. */
 static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out,
                                       uint64_t *wait) {
     vd__staging *s = l->staging[usage];
@@ -21201,8 +21200,7 @@ static vd__queue *vd__queue_preceding(vd__queue *q) {
     return NULL;
 }
 
-/* Completes the suspended submissions that the next submission of q must follow. Releases the queue's lock
-   meanwhile. */
+/* Completes those suspended submissions, and releases the queue's lock meanwhile. */
 static void vd__queue_settle(vd__queue *q) {
     for (vd__queue *o = vd__queue_preceding(q); VD__UNLIKELY(o != NULL); o = vd__queue_preceding(q)) {
         uint64_t value = o == q ? q->submitted : q->waits[o->index];
@@ -21230,7 +21228,7 @@ static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
 /* Assigns the timeline value of a list's submission to its output and tickets, and to the staging blocks of a user's
-   list, which it releases. `value` 0: the list is discarded. */
+   list, which other lists can use afterwards. `value` 0: the list is discarded. */
 static void vd__list_assign_value(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
@@ -21337,12 +21335,12 @@ static void vd__list_submit_recording(vd_list *l) {
     if (VD__UNLIKELY(recording->value % (VD__STAGING_IDLE / 4) == 0)) vd__staging_shrink(l->queue);
 }
 
-static VD__NOINLINE void vd__list_rest(vd_list *l);
+static VD__NOINLINE void vd__list_restore_layouts(vd_list *l);
 
 /* Submits the open batch, if it has commands. The caller completes the submission, with vd__queue_unlock. */
 static VD__NOINLINE void vd__queue_send(vd__queue *q) {
     if (!q->open_batch.recording) return;
-    if (VD__UNLIKELY(q->open_batch.layout_count)) vd__list_rest(&q->open_batch);
+    if (VD__UNLIKELY(q->open_batch.layout_count)) vd__list_restore_layouts(&q->open_batch);
     if (VD__UNLIKELY(q->open_batch.output != NULL)) vd__output_record(&q->open_batch);
     vd__list_submit_recording(&q->open_batch);
 }
@@ -21503,8 +21501,8 @@ static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     vd__list_barrier_between(l, stages, VD__STAGES_ALL);
 }
 
-/* Makes a queue's next submission wait for a value of another queue of its device, and submits that queue's open batch
-   if it has the value. */
+/* Makes a queue's next submission wait for a value of another queue of its device. Submits the other queue's open batch
+   if the value is that of the batch. */
 static void vd__queue_add_wait(vd__queue *q, uint32_t other, uint64_t value) {
     vd__queue *o = &q->context_device->queues[other];
     if (value > o->submitted) vd__queue_flush(o);
@@ -21587,7 +21585,7 @@ VD__SMALL
    knowing which work precedes it. It tracks the subresources that its transfers have moved to other layouts, and moves
    them back before it is submitted. A transition counts as a write. */
 
-static VD__NOINLINE void vd__list_rest(vd_list *l) {
+static VD__NOINLINE void vd__list_restore_layouts(vd_list *l) {
     for (uint32_t i = 0; i < l->layout_count; i++) {
         const vd__layout_range *r = &l->layouts[i];
         vd__transition t = { &r->storage->memory, r->begin, r->end, r->layout,
@@ -21613,7 +21611,8 @@ static vd_result vd__layouts_reserve(vd_list *l, uint32_t added) {
     return fits ? VD_OK : vd__fail_memory(0);
 }
 
-/* Removes the subresources [begin, end) of a storage from the list's ranges. There is room for one more range. */
+/* Removes the subresources [begin, end) of a storage from the list's ranges. The caller has reserved one more range,
+   because a range can be split. */
 static void vd__layouts_cut(vd_list *l, const vd__storage *s, uint32_t begin, uint32_t end) {
     for (uint32_t i = 0; i < l->layout_count;) {
         vd__layout_range *r = &l->layouts[i], whole = *r;
@@ -21645,7 +21644,7 @@ static vd_result vd__layouts_replace(vd_list *l, const vd__layout_range *range) 
     return VD_OK;
 }
 
-/* Returns the layout of subresource `at`, and reduces *end to the first one that may have another layout. */
+/* Returns the layout of subresource `at`. Reduces *end so that [at, *end) have the same layout. */
 static vd__layout vd__layouts_find(const vd_list *l, const vd__storage *s, uint32_t at, uint32_t *end) {
     for (uint32_t i = 0; i < l->layout_count; i++) {
         const vd__layout_range *r = &l->layouts[i];
@@ -21681,7 +21680,7 @@ static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
     return VD_OK;
 }
 
-/* Adds to the accesses, for each image in a heap, one to its memory in the heap. */
+/* For each access to an image in a heap, adds an access to its memory in the heap. */
 static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint32_t *count) {
     const vd__access *from = *accesses;
     uint32_t added = *count, first = 0;
@@ -22439,8 +22438,7 @@ static void vd__list_free(vd_list *l) {
     vd__free(allocator, l->first_failure);
 }
 
-/* Opens an unused list, or a new one. Returns NULL if memory runs out. The caller holds the context's lock, not that of
-   the queue. */
+/* Opens an unused list, or a new one. Returns NULL if memory runs out. The caller holds the context's lock. */
 static vd_list *vd__list_acquire(vd_context *ctx, vd__queue *q) {
     vd_list *l = ctx->lists;
     while (l && vd__atomic_load32(&l->state) != VD__LIST_FREE) l = l->next;
@@ -22491,7 +22489,7 @@ static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *u
     return ((vd__buffer *)(void *)use->object)->storage + l->queue->context_device->index;
 }
 
-/* Debug mode: the list was submitted or discarded. Clears its number in vd__storage.unsubmitted of its buffers. */
+/* Debug mode: the buffers of the list are no longer written by an unsubmitted list. */
 static void vd__debug_list_recycled(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
@@ -22564,7 +22562,7 @@ static void vd__list_mark_uses(vd_list *l) {
    empty, at the start of the list. `waits`: timeline values of other queues of the device. */
 static void vd__list_order(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
-    if (q->open_batch.layout_count && q->open_batch.recording) vd__list_rest(&q->open_batch);
+    if (q->open_batch.layout_count && q->open_batch.recording) vd__list_restore_layouts(&q->open_batch);
     bool conflicts = vd__hazards_conflict(&q->open_batch.hazards, l->has_barrier ? &l->entry_hazards : &l->hazards);
     if (conflicts && q->open_batch.recording) {
         vd__list_barrier(&q->open_batch);
@@ -22591,7 +22589,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         if (l->queue->output_stale)
             return vd__fail(VD_ERROR_BACKEND, "the output buffer of kernels that print could not be cleared");
     }
-    if (l->layout_count) vd__list_rest(l);
+    if (l->layout_count) vd__list_restore_layouts(l);
     vd__list_order(l, waits);
     vd__list_submit_recording(l);
     return VD_OK;
@@ -22641,7 +22639,7 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *which,
 
 /* ---- descs ---- */
 
-/* vd__image_extent_check and vd__image_levels_check also set these members of the shape. */
+/* Also sets shape->extent. */
 static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_shape *shape) {
     int rank = vd__dim_axes[shape->dim];
     if (!desc->extent[0]) return vd__fail(VD_ERROR_INVALID, "desc.extent[0] is 0");
@@ -22657,6 +22655,7 @@ static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_sha
     return VD_OK;
 }
 
+/* Also sets shape->levels and shape->layers. */
 static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_shape *shape) {
     bool array = shape->dim == VD_DIM_1D_ARRAY || shape->dim == VD_DIM_2D_ARRAY, cube = shape->dim == VD_DIM_CUBE;
     uint32_t longest = shape->extent[0];
@@ -23740,14 +23739,14 @@ static void vd__profile_command_end(vd_list *l) {
 
 /* ---- reading timestamps ---- */
 
-/* Returns the number nearest to `expected` whose lower `bits` bits are those of `tick`. */
+/* Returns the number nearest to `expected` whose lower `bits` bits equal `tick`. */
 static uint64_t vd__tick_extend(uint64_t tick, uint32_t bits, uint64_t expected) {
     uint64_t mask = UINT64_MAX >> (64 - bits), ahead = (tick - expected) & mask;
     return ahead > mask / 2 ? expected + ahead - mask - 1 : expected + ahead;
 }
 
-/* Converts the timestamps of a recording, in order, from ticks to nanoseconds. A counter with few bits may have wrapped
-   around since the last recording, so the expected value is computed from the host's clock. */
+/* Converts the timestamps of a recording from ticks to nanoseconds. A counter with few bits may have wrapped around
+   since the last recording, so the expected value of the first one is computed from the host's clock. */
 static void vd__ticks_convert(vd__context_device *dev, uint64_t submitted_ns, uint32_t count, uint64_t *ticks) {
     const vd_device_info *info = &dev->device.info;
     vd__clock *clock = &dev->clock;
@@ -24435,7 +24434,7 @@ static VD__COLD vd_result vd__unchecked_report(vd_context *ctx) {
     return r;
 }
 
-/* Called at the end of a function that waits or submits: in debug mode, replaces VD_OK with an unchecked failure of
+/* Called at the end of a function that waits or flushes: in debug mode, replaces VD_OK with an unchecked failure of
    this thread. */
 static inline vd_result vd__unchecked_result(vd_context *ctx, vd_result r) {
     return VD__UNLIKELY(ctx->host.debug) && !r ? vd__unchecked_report(ctx) : r;
@@ -24997,8 +24996,8 @@ static vd_result vd__graph_scope_begin(vd_list *l, const char *name) {
     return VD_OK;
 }
 
-/* Ends the innermost open scope. If it has no commands, it is removed, like the scopes inside of it before: so it is
-   the last one of g->scopes. */
+/* Ends the innermost open scope, and removes it if it has no commands. It is then the last one of g->scopes, because
+   empty scopes inside of it were removed before. */
 static void vd__graph_scope_end(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_scope *s = vd__graph_scope_at(g, (uint32_t)l->scopes[--l->scope_count].number - 1);
@@ -25842,7 +25841,7 @@ static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t
     r->timestamps = r->recording.timestamps;
     r->scope_count = r->recording.scope_count;
     r->recording.timestamps = r->recording.scope_count = 0;
-    if (l->layout_count) vd__list_rest(l);
+    if (l->layout_count) vd__list_restore_layouts(l);
     vd_result ended = vd__list_end_recording(l);
     if (!result) result = ended;
     void *changes = r->changes;
@@ -27479,7 +27478,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (buffer.id) vd__handle_destroy(ctx, ctx ? &ctx->buffers : NULL, buffer.id, "vd_buffer_destroy", "buffer");
 }
 
-/* Returns the VkBuffer or cl_mem; 0 on backends that use addresses. */
+/* Returns the VkBuffer or cl_mem, or 0 on other backends. */
 static uint64_t vd__buffer_native(const vd_context *ctx, const vd__memory *m) {
     vd_backend backend = ctx->driver.backend->id;
     return backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL ? m->native[0] : 0;
@@ -29659,7 +29658,7 @@ static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     t->type.lanes = 1;
 }
 
-/* Returns VD_BYTES if no vd_type corresponds. Booleans of one byte become u8, because VD_BOOL has four bytes. */
+/* Returns VD_BYTES if there is no such vd_type. Booleans of one byte become u8, because VD_BOOL has four bytes. */
 static vd_type vd__dl_type_of(vd__dl_type t) {
     static const struct { uint8_t code, bits; vd_type type; } table[] = {
         { VD__DL_INT, 8, VD_I8 },        { VD__DL_INT, 16, VD_I16 },      { VD__DL_INT, 32, VD_I32 },
@@ -29676,7 +29675,7 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
 
 /* ---- export ---- */
 
-/* Also releases the tensor's pin of the buffer and its reference to the context. */
+/* Frees a tensor, which pins its buffer and has a reference to the context. */
 static void vd__dl_export_free(vd__dl_export *e) {
     vd_context *ctx = e->ctx;
     vd__buffer *b = e->buffer;

@@ -29,7 +29,7 @@ static vd_list *replay_begin(replay *p) {
 }
 
 static void replay_end(replay *p, vd_list *list) {
-    if (list->layout_count) vd__list_rest(list);
+    if (list->layout_count) vd__list_restore_layouts(list);
     if (list->host_stages)
         p->backend->record_barrier(p->queue->device, &p->recording.commands, list->host_stages, VD__STAGE_HOST,
                                     NULL, 0);
