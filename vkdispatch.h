@@ -21046,6 +21046,14 @@ static bool vd__staging_fits(const vd__staging *s, uint64_t size) {
     return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled;
 }
 
+/* Allocates and pins a range of a block, in which it fits. */
+static void vd__staging_take(vd__staging *s, uint64_t size, vd__staging_range *out) {
+    out->staging = s;
+    out->offset = s->filled;
+    s->filled += VD__ALIGN_UP(size, VD__STAGING_ALIGN);
+    vd__atomic_add32(&s->pins, 1);
+}
+
 /* Finds an unused staging block of at least `size` bytes, or creates one. Returns VD_TIMEOUT if an open batch must wait
    because of VD__STAGING_LIMIT: a block becomes unused at the timeline value *wait. */
 static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd__staging **out, uint64_t *wait) {
@@ -21088,10 +21096,7 @@ static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size
         s->owner = l;
         l->staging[usage] = s;
     }
-    out->staging = s;
-    out->offset = s->filled;
-    s->filled += VD__ALIGN_UP(size, VD__STAGING_ALIGN);
-    vd__atomic_add32(&s->pins, 1);
+    vd__staging_take(s, size, out);
     return VD_OK;
 }
 
@@ -24877,10 +24882,7 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
         vd_result r = vd__staging_add(g->queue->context_device, &g->staging, VD_MEMORY_UPLOAD, bytes, true);
         if (r) return r;
     }
-    out->staging = g->staging;
-    out->offset = g->staging->filled;
-    g->staging->filled += VD__ALIGN_UP(size, VD__STAGING_ALIGN);
-    vd__atomic_add32(&g->staging->pins, 1);
+    vd__staging_take(g->staging, size, out);
     return VD_OK;
 }
 
@@ -28869,13 +28871,16 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
     return vd__call_end(ctx, "vd_native_use", vd__callback_result(NULL, "use", r, before));
 }
 
+/* Finds the queue of a list desc. device: 0 or 1 + index. Returns NULL and sets the error on failure. */
+static vd__queue *vd__desc_queue_find(vd_context *ctx, int device, int queue) {
+    if (vd__context_check(ctx) || vd__desc_device_check(ctx, device)) return NULL;
+    return vd__queue_find(ctx, device ? device - 1 : 0, queue);
+}
+
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd_list *l = NULL;
-    int device = desc ? desc->device : 0;
-    vd_result r = vd__context_check(ctx);
-    if (!r) r = vd__desc_device_check(ctx, device);
-    vd__queue *q = r ? NULL : vd__queue_find(ctx, device ? device - 1 : 0, desc ? desc->queue : 0);
-    if (!r && !q) r = VD_ERROR_INVALID;
+    vd__queue *q = vd__desc_queue_find(ctx, desc ? desc->device : 0, desc ? desc->queue : 0);
+    vd_result r = q ? VD_OK : vd__last_error.code;
     if (!r && desc && desc->kind != VD_LIST_ONCE)
         r = vd__fail_named(VD_ERROR_INVALID, desc->name, "desc.kind is %d, but must be VD_LIST_ONCE", (int)desc->kind);
     if (!r) {
@@ -29303,11 +29308,8 @@ static vd_result vd__graph_open(vd_context *ctx, vd__queue *q, const char *name,
 
 VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc) {
     vd_list *l = NULL;
-    int device = desc ? desc->device : 0;
-    vd_result r = vd__context_check(ctx);
-    if (!r) r = vd__desc_device_check(ctx, device);
-    vd__queue *q = r ? NULL : vd__queue_find(ctx, device ? device - 1 : 0, desc ? desc->queue : 0);
-    if (!r) r = q ? vd__graph_open(ctx, q, desc ? desc->name : NULL, &l) : VD_ERROR_INVALID;
+    vd__queue *q = vd__desc_queue_find(ctx, desc ? desc->device : 0, desc ? desc->queue : 0);
+    vd_result r = q ? vd__graph_open(ctx, q, desc ? desc->name : NULL, &l) : vd__last_error.code;
     if (r) vd__call_failed(ctx, "vd_graph_begin", r);
     return l;
 }
