@@ -3838,7 +3838,7 @@ typedef struct vd__memory_requirements {
     uint32_t types;    /* bit mask of memory types */
     bool kernel_access; /* kernels access the memory; if false, only copies do */
     uint8_t sharing;   /* vd__sharing, supported by the device */
-    bool own_memory;   /* the driver allocates the image's memory: the block is dedicated and only counts its bytes */
+    bool own_memory;   /* the driver allocates the image's memory, and the dedicated block only counts its bytes */
 } vd__memory_requirements;
 
 /* How the memory of a sparse image is divided; set by memory_create. */
@@ -3846,8 +3846,8 @@ typedef struct vd__tiles {
     uint32_t extent[3];        /* texels of a tile */
     uint32_t tail_level;       /* first level of the mip tail */
     uint64_t bytes;            /* of a tile */
-    struct { uint64_t offset, stride, bytes; } tails[2]; /* mip tail and metadata of a layer, in the driver's address
-                                  space of the image */
+    struct { uint64_t offset, stride, bytes; } tails[2]; /* mip tail and metadata of a layer: resource offset and the
+                                  stride between layers, as in VkSparseImageMemoryRequirements */
     bool one_tail;             /* the layers share the tail */
     bool zeros;                /* reads without memory return 0 */
 } vd__tiles;
@@ -4044,7 +4044,7 @@ typedef struct vd__tape {
     uint64_t *stamps;          /* timestamps by index: values or objects of the backend; 0: none */
     uint32_t stamp_count, stamp_capacity;
     uint32_t at;               /* of a suspended submission: first word of the indirect launch that comes next */
-    uint32_t size[3];          /* the numbers of that launch, unless vd__tape_player.size returns them */
+    uint32_t size[3];          /* of that launch, unless vd__tape_player.size returns it */
 } vd__tape;
 
 /* Recorded commands of a backend. Zeroed before commands_create. */
@@ -4700,10 +4700,10 @@ struct vd__queue {
     vd__output *spare_outputs; /* to be reused; under the context's lock */
     vd__slot *garbage, *last_garbage; /* destroyed objects, sorted by the timeline value that they wait for; under the
                                   context's lock */
-    uint64_t sent;             /* timeline value of the last submission that the backend has completely; also read
-                                  without the lock */
+    uint64_t sent;             /* timeline value of the last submission that is not pending; also read without the
+                                  lock */
     vd__recording *pending, *last_pending; /* those of later submissions, in order; the first one is suspended */
-    uint32_t sizes;            /* sizes of indirect launches that suspended submissions have waited for */
+    uint32_t sizes;            /* how often a suspended submission was continued */
     uint32_t servers;          /* threads in vd__queue_complete */
 };
 
