@@ -2391,6 +2391,8 @@ VC__SMALL_END
 
 #define VC__MUST_BE "operand 1 is %t, but must be %s"
 #define VC__TYPE_MUST_BE "type is %t, but must be %s"
+#define VC__ACCESS_MUST_BE \
+    "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS%s"
 /* As vc__fail_call, as an expression with the value false, for a return statement. */
 #define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
 /* Fails, because the kernel requires a feature that the machine lacks or exceeds a limit of the machine:
@@ -3782,13 +3784,22 @@ static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
     return l;
 }
 
+/* The reason why a value, ref or image with this kernel, node and generation is not one of kernel k; NULL: it is. */
+static const char *vc__invalid_reason(const vc_kernel *k, const vc_kernel *owner, uint32_t node, uint32_t generation) {
+    if (!owner) return node ? "is the result of a failed call" : "was never set";
+    if (owner != k) return "belongs to another kernel";
+    return generation != k->generation || node >= k->count ? "was created before vc_restart" : NULL;
+}
+
 /* Fails with the reason why vc__operand_of rejected v. */
 VC__NOINLINE static vc_val vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
     if (composite) v.bits &= ~VC__COMPOSITE;
-    if (vc__is_failed(v)) return vc__fail_call(k, call, "operand %u is the result of a failed call", which);
-    if (v.owner == 0) return vc__fail_call(k, call, "operand %u was never set", which);
+    if (!v.owner || v.owner >= 4096) {
+        const char *why = vc__invalid_reason(k, vc__kernel_of(v), n, (uint32_t)(v.bits >> 32));
+        if (why) return vc__fail_call(k, call, "operand %u %s", which, why);
+    }
     if (v.owner == VC__IMM_UNFOLDED) {
         const char *name = (const char *)(uintptr_t)v.bits;
         if (!strcmp(name, "component") || !strcmp(name, "part"))
@@ -3810,9 +3821,6 @@ VC__NOINLINE static vc_val vc__fail_value(vc_kernel *k, const char *call, uint32
     if (v.owner < 4096)
         return vc__fail_call(k, call, "operand %u is an immediate of type %u, which is not a scalar type; use vc_imm",
                              which, (unsigned)v.owner);
-    if (v.owner != (uintptr_t)k) return vc__fail_call(k, call, "operand %u belongs to another kernel", which);
-    if (v.bits >> 32 != k->generation || n >= k->count)
-        return vc__fail_call(k, call, "operand %u was created before vc_restart", which);
     if (composite && vc__is_open(k, k->node[n].region))
         return vc__fail_call(k, call, "operand %u is %t, which this call does not support", which, vc__node_type(k, n));
     return vc__fail_call(k, call,
@@ -14268,9 +14276,7 @@ static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
 VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access) {
     if (!vc__check_type(k, "buffer", name, type)) return vc__no_ref();
     if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
-        vc__fail_call(k, "buffer",
-                      "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with "
-                      "VC_MAY_ALIAS and VC_ANY_TYPE", name, access);
+        vc__fail_call(k, "buffer", VC__ACCESS_MUST_BE, name, access, " and VC_ANY_TYPE");
         return vc__no_ref();
     }
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_BUFFER, access, type, 0, NULL), type, NULL);
@@ -14354,13 +14360,6 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     if (!copy) return vc__no_ref();
     vc__read_table(type, data, copy, components);
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
-}
-
-/* The reason why a ref or image with this kernel, node and generation is not one of kernel k; NULL: it is. */
-static const char *vc__invalid_reason(const vc_kernel *k, const vc_kernel *owner, uint32_t node, uint32_t generation) {
-    if (!owner) return node ? "is the result of a failed call" : "was never set";
-    if (owner != k) return "belongs to another kernel";
-    return generation != k->generation || node >= k->count ? "was created before vc_restart" : NULL;
 }
 
 /* Fails with the reason why vc__object_of rejected r. */
@@ -14638,9 +14637,8 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return;
     if (!vc__is_private(o)) {
-        vc__fail_call(k, call, o->op == VC__OP_BUFFER ? "%m is not private to an invocation; store a whole vector, or "
-                                                        "a scalar through vc_as"
-                                                      : "%m is not private to an invocation; store a whole vector", o);
+        vc__fail_call(k, call, "%m is not private to an invocation; store a whole vector%s", o,
+                      o->op == VC__OP_BUFFER ? ", or a scalar through vc_as" : "");
         return;
     }
     vc_val v = vc__load(k, call, &ref);
@@ -14761,12 +14759,13 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
            && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
 }
 
-/* negate: a subtraction is the addition of the negated value. */
-static void vc__atomic_with_value(const vc_ref *ref, uint32_t op, vc_val index, vc_val value, vc_val *old,
-                                  bool negate) {
+/* VC__OP_SUB: a subtraction is the addition of the negated value. */
+static void vc__atomic_with_value(vc_val index, vc_val value, vc_val *old, const vc_ref *ref, uint32_t op) {
+    bool negate = op == VC__OP_SUB;
     const char *call = negate ? "atomic_sub" : vc__op_name[op];
     vc_kernel *k = vc__kernel_of_ref(call, ref, index, value);
     vc_ref r = *ref;
+    if (negate) op = VC__OP_ATOMIC_ADD;
     if (!vc__atomic_begin(k, call, op, &r, index, old)) return;
     uint32_t node = vc__fit_node(k, call, 3, value, r.type);
     if (negate && node != VC__NIL)
@@ -14774,22 +14773,22 @@ static void vc__atomic_with_value(const vc_ref *ref, uint32_t op, vc_val index, 
     if (node != VC__NIL) vc__atomic(k, call, op, &r, node, old);
 }
 
-#define VC__ATOMIC(name, op, negate) \
+#define VC__ATOMIC(name, op) \
     VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
-        vc__atomic_with_value(&ref, VC__OP_ATOMIC_##op, index, value, old, negate); \
+        vc__atomic_with_value(index, value, old, &ref, VC__OP_##op); \
     }
-VC__ATOMIC(add, ADD, false)
-VC__ATOMIC(sub, ADD, true)
-VC__ATOMIC(min, MIN, false)
-VC__ATOMIC(max, MAX, false)
-VC__ATOMIC(and, AND, false)
-VC__ATOMIC(or, OR, false)
-VC__ATOMIC(xor, XOR, false)
-VC__ATOMIC(exchange, EXCHANGE, false)
+VC__ATOMIC(add, ATOMIC_ADD)
+VC__ATOMIC(sub, SUB)
+VC__ATOMIC(min, ATOMIC_MIN)
+VC__ATOMIC(max, ATOMIC_MAX)
+VC__ATOMIC(and, ATOMIC_AND)
+VC__ATOMIC(or, ATOMIC_OR)
+VC__ATOMIC(xor, ATOMIC_XOR)
+VC__ATOMIC(exchange, ATOMIC_EXCHANGE)
 #undef VC__ATOMIC
 
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
-    vc__atomic_with_value(&ref, VC__OP_ATOMIC_STORE, index, value, NULL, false);
+    vc__atomic_with_value(index, value, NULL, &ref, VC__OP_ATOMIC_STORE);
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
@@ -15369,7 +15368,8 @@ static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool maske
     if (k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
     if (k->desc.machine.missing_features & VC_FEATURE_RECONVERGENCE) {
         vc__set_missing(k, VC__MISSING_MACHINE);
-        return VC__FAIL_FALSE(k, call, "%s%w", where, cause);
+        return VC__FAIL_FALSE(k, call, "%s; this requires maximal reconvergence, which the device does not support "
+                                       "(VC_FEATURE_RECONVERGENCE)%w", where, cause);
     }
     if (!masked) k->unmasked = true;
     return k->reconverges = true;
@@ -15402,8 +15402,7 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
             && !vc__require_reconvergence(
                 k, call, false,
                 "the condition differs between the invocations of a subgroup, and the loop contains a subgroup "
-                "operation; this requires maximal reconvergence, which the device does not support "
-                "(VC_FEATURE_RECONVERGENCE)",
+                "operation",
                 e->cause))
             return;
         if (e->repeats && vc__is_loop(block->op) && e->block_flags & VC__BLOCK_DIVERGES_SUB)
@@ -15493,11 +15492,8 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     uint32_t reach = vc__reach(k);
     if (vc__fail_in_switch(k, call)) return false;
     if (reach != VC__REACH_ALL
-        && !vc__require_reconvergence(
-            k, call, reach == VC__REACH_MASKED,
-            "called in control flow that diverges within a subgroup; this requires maximal reconvergence, which the "
-            "device does not support (VC_FEATURE_RECONVERGENCE)",
-            vc__cause_of(k)))
+        && !vc__require_reconvergence(k, call, reach == VC__REACH_MASKED,
+                                      "called in control flow that diverges within a subgroup", vc__cause_of(k)))
         return false;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONVERGENT;
     return true;
@@ -17136,7 +17132,7 @@ static void vc__output_record(vc_kernel *k, const vc_ref *out, vc_val number, co
     vc__set(&lost, vc_bool(true));
     vc_atomic_load(*out, vc_u32(0), &used);
     VC_IF(k, vc_lt(used, length)) {
-        vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(0), size, &used, false);
+        vc__atomic_with_value(vc_u32(0), size, &used, out, VC__OP_ATOMIC_ADD);
         vc_val first = vc_add(used, vc_u32(VC__OUTPUT_HEADER));
         VC_IF(k, vc_le(vc_add(first, size), length)) {
             vc__store_at(out, first, number);
@@ -17150,9 +17146,9 @@ static void vc__output_record(vc_kernel *k, const vc_ref *out, vc_val number, co
         }
     }
     VC_IF(k, vc__get(&lost)) {
-        vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(1), vc_u32(1), NULL, false);
-        vc__atomic_with_value(out, VC__OP_ATOMIC_MAX, vc_u32(2), number, NULL, false);
-        vc__atomic_with_value(out, VC__OP_ATOMIC_MAX, vc_u32(3), vc_not(number), NULL, false);
+        vc__atomic_with_value(vc_u32(1), vc_u32(1), NULL, out, VC__OP_ATOMIC_ADD);
+        vc__atomic_with_value(vc_u32(2), number, NULL, out, VC__OP_ATOMIC_MAX);
+        vc__atomic_with_value(vc_u32(3), vc_not(number), NULL, out, VC__OP_ATOMIC_MAX);
     }
     k->global_axes = axes;
 }
@@ -17165,8 +17161,8 @@ static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
 /* Reports a failed assertion or check. */
 static void vc__output_failure(vc_kernel *k, const vc_ref *out, vc_val number, const vc_val *words, uint32_t count) {
     if (k->failed) return;
-    vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(4), vc_u32(1), NULL, false);
-    vc__atomic_with_value(out, VC__OP_ATOMIC_MAX, vc_u32(5), number, NULL, false);
+    vc__atomic_with_value(vc_u32(4), vc_u32(1), NULL, out, VC__OP_ATOMIC_ADD);
+    vc__atomic_with_value(vc_u32(5), number, NULL, out, VC__OP_ATOMIC_MAX);
     vc__output_record(k, out, number, words, count);
 }
 
@@ -17417,9 +17413,7 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
     else if (!d->storage && access && access != VC_READ)
         vc__fail_call(k, call, "'%s': access is %u, but must be VC_READ for a sampled image", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
-        vc__fail_call(k, call,
-                   "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS",
-                   name, access);
+        vc__fail_call(k, call, VC__ACCESS_MUST_BE, name, access, "");
     return !k->failed;
 }
 
