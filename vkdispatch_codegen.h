@@ -3375,7 +3375,8 @@ typedef struct vc__variant {
 } vc__variant;
 
 struct vc_kernel {
-    /* the most frequently used fields are first: x86 encodes offsets below 128 in one byte of an instruction */
+    /* The most frequently used fields are first: x86 encodes offsets below 128 in one byte of an instruction. vc_restart
+       sets the fields before `generation`, and those from `extra_count` to `replayed_statement`, to 0. */
     bool failed;
     bool invalid_request;    /* only the requested target was invalid; the kernel is still usable */
     bool group_returned;     /* some invocations of the work-group may have returned */
@@ -3387,39 +3388,37 @@ struct vc_kernel {
     bool uses_carries;       /* uses carries, borrows or upper halves of products */
     bool checks;             /* indices are checked; false inside of a checked access */
     bool needs_replay;       /* in outer_loop, a variable became varying after a load of it was treated as uniform */
+    uint32_t count, anchor_count, block_count, object_count;
+    uint32_t open_block;     /* innermost open block */
+    uint32_t region;         /* current region */
+    uint32_t closed_to;      /* every region outside of [closed_from, closed_to) belongs to an open block */
     uint32_t generation;     /* number of restarts; stored in values and refs */
-    vc__node *node;
-    uint32_t count, capacity;
+    uint32_t capacity;
     uint32_t node_limit;     /* capacity; 0 after a failure */
-    uint32_t anchor_count;
+    uint32_t closed_from;
+    vc__node *node;
     vc__anchor *anchor;
     vc__block *block;
     vc__object *object;
     uint32_t *extra;
-    uint32_t block_count, object_count;
-    uint32_t open_block;     /* innermost open block */
-    uint32_t region;         /* current region */
-    uint32_t closed_from, closed_to; /* every region outside of [closed_from, closed_to) belongs to an open block */
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
-    uint32_t extra_count;
+    uint32_t extra_count, format_count, user_type_count;
     uint32_t arg_count;      /* arguments, except the output buffer */
     uint32_t outer_loop;     /* outermost open loop; 0: none */
-    uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
-    vc_allocator allocator;
     vc__missing_resource missing; /* reason of a failure: memory, the machine (a feature or limit), or another */
     uint32_t private_bytes;  /* private arrays and variables of composite types */
     uint32_t table_bytes;
     uint32_t scratch[16];    /* by kind: 1 + the shared array of work-group functions; 0: none */
-    vc_ref failed_check[3];  /* variables of checked kernels: number of the format, index, length; 0: none failed */
     uint32_t reported_to;    /* number of nodes when vc__report_checks_at_end was last called */
     uint32_t global_axes;    /* bits of the axes of vc_global_id, except those of reports */
-    uint32_t anchor_capacity, block_capacity, object_capacity, extra_capacity;
-    const char **format;     /* formats of vc_printf, in the arena */
-    uint32_t format_count, format_capacity;
-    vc__user_type *user_type;
-    uint32_t user_type_count, user_type_capacity;
-    uint32_t recent[256];    /* recently recorded constants, by a hash of their bits */
     uint32_t replayed_statement; /* statement whose divergence is analysed again; 0: none */
+    uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
+    vc_allocator allocator;
+    vc_ref failed_check[3];  /* variables of checked kernels: number of the format, index, length; 0: none failed */
+    uint32_t anchor_capacity, block_capacity, object_capacity, extra_capacity, format_capacity, user_type_capacity;
+    const char **format;     /* formats of vc_printf, in the arena */
+    vc__user_type *user_type;
+    uint32_t recent[256];    /* recently recorded constants, by a hash of their bits */
     vc__arena arena;
     vc__lowering lower;
     vc__words words;         /* current output of a printer */
@@ -13992,28 +13991,18 @@ static void vc__report_checks_at_end(vc_kernel *k);
 /* k is zero except for its allocator, or was used before; its memory is kept. */
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__call_without_kernel = NULL;
-    k->missing = VC__MISSING_NONE;
-    k->failed = k->invalid_request = k->group_returned = k->subgroup_returned = k->reconverges = k->unmasked =
-        k->coherent = k->casts_to_narrower = k->uses_carries = false;
+    memset(k, 0, offsetof(struct vc_kernel, generation));
+    memset((char *)k + offsetof(struct vc_kernel, extra_count), 0,
+           offsetof(struct vc_kernel, output) - offsetof(struct vc_kernel, extra_count));
     k->generation = (k->generation + 1) & 0x7fffffffu;
-    k->count = k->anchor_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->user_type_count =
-        0;
-    k->open_block = k->region = k->outer_loop = k->replayed_statement = k->closed_to = k->format_count = 0;
-    k->needs_replay = k->checks = false;
-    k->reported_to = k->global_axes = 0;
-    k->private_bytes = k->table_bytes = 0;
-    k->closed_from = VC__NIL;
     k->node_limit = k->capacity;
-    k->output = VC__NIL;
-    memset(k->scratch, 0, sizeof k->scratch);
+    k->closed_from = k->output = VC__NIL;
     for (uint32_t i = 0; i < VC__VARIANTS; i++)
         k->variant[i].words_version = k->variant[i].text_version = k->variant[i].info_version = 0;
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
-    k->desc.name = NULL;
-    if (desc && desc->name) k->desc.name = vc__arena_copy(k, desc->name);
-    k->desc.threads_of = NULL;
-    if (desc && desc->threads_of) k->desc.threads_of = vc__arena_copy(k, desc->threads_of);
+    k->desc.name = desc && desc->name ? vc__arena_copy(k, desc->name) : NULL;
+    k->desc.threads_of = desc && desc->threads_of ? vc__arena_copy(k, desc->threads_of) : NULL;
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
     vc__check_desc(k);
