@@ -3375,8 +3375,8 @@ typedef struct vc__variant {
 } vc__variant;
 
 struct vc_kernel {
-    /* The most frequently used fields are first: x86 encodes offsets below 128 in one byte of an instruction. vc_restart
-       sets the fields before `generation`, and those from `extra_count` to `replayed_statement`, to 0. */
+    /* The most frequently used fields are first: x86 encodes offsets below 128 in one byte of an instruction.
+       vc_restart sets the fields before `generation`, and those from `extra_count` to `replayed_statement`, to 0. */
     bool failed;
     bool invalid_request;    /* only the requested target was invalid; the kernel is still usable */
     bool group_returned;     /* some invocations of the work-group may have returned */
@@ -9586,44 +9586,49 @@ static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool vc__p_is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
 /* The words of the list are separated by spaces. At the end of a word, @ matches digits, and #, ^ and * match a digit,
-   a capital letter or nothing, followed by any characters. */
+   a capital letter or nothing, followed by any characters. "round{,Even}" stands for the words round and roundEven. */
 static bool vc__p_is_listed(const char *list, const char *name) {
-    for (const char *word = list; *word; word += strcspn(word, " ") + 1) {
-        size_t n = strcspn(word, " @#^*");
-        const char *rest = name + n;
-        if (strncmp(name, word, n) == 0
-            && (word[n] == '@'   ? *rest && !rest[strspn(rest, "0123456789")]
-                : word[n] == '#' ? vc__p_is_digit(*rest)
-                : word[n] == '^' ? vc__p_is_capital(*rest)
-                                 : word[n] == '*' || !*rest))
+    const char *at = name; /* the rest of the name after the part before a brace */
+    for (const char *word = list; *word; word++) {
+        size_t n = strcspn(word, " ,{}@#^*");
+        bool same = strncmp(at, word, n) == 0;
+        const char *rest = at + n;
+        word += n;
+        if (same && *word == '{') { at = rest; continue; }
+        if (same
+            && (*word == '@'   ? *rest && !rest[strspn(rest, "0123456789")]
+                : *word == '#' ? vc__p_is_digit(*rest)
+                : *word == '^' ? vc__p_is_capital(*rest)
+                               : *word == '*' || !*rest))
             return true;
+        word += strcspn(word, *word == '{' ? "}" : " ,}");
+        if (*word == '}') { at = name; word++; }
     }
     return false;
 }
 
 /* Words with a meaning in GLSL, C, CUDA C or OpenCL C. */
 static const char vc__p_reserved[] =
-    "abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic "
-    "atomic^ atomic_uint attribute auto barrier bitand bitCount bitfield^ bitor blockDim blockIdx bool break buffer "
-    "case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl complex const const_cast "
-    "constant constexpr continue controlBarrier cos cosh cross decltype default define defined degrees delete demote "
-    "determinant device devicecoherent dFdx dFdy discard distance do dot double double# doubleBitsTo* dynamic_cast "
-    "else enum equal event_t exp exp2 explicit export extern external faceforward false filter findLSB findMSB fixed "
-    "flat float float# float16_t float16BitsTo* float32_t float64_t floatBitsTo* floor fma fmod for fract frexp "
-    "friend fwidth GL_* gl_* global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half# highp "
-    "host if imulExtended in inf INFINITY infinity inline inout input int int# int16_t int16BitsTo* int32_t int64_t "
-    "int64BitsTo* int8_t intBitsTo* interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length "
-    "lessThan lessThanEqual local log log2 long lowp mad main max mediump memoryBarrier memoryBarrier^ min mix mod "
-    "modf mutable namespace NAN nan new noexcept noinline noise# nonprivate noperspective normalize not not_eq "
-    "notEqual NULL nullptr operator or or_eq out outerProduct output pack pack^ partition patch pervertexEXT "
-    "pervertexNV pipe pow precise precision printf private protected ptrdiff_t public queuefamilycoherent radians "
-    "read_only read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven "
-    "rsqrt sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth "
-    "smoothstep sqrt static static_assert static_cast step struct subgroup^ subgroupcoherent subroutine superp switch "
-    "tan tanh template texel^ texture this thread_local threadIdx throw transpose true trunc try typedef typeid "
-    "typename typeof uaddCarry uchar uint uint# uint16_t uint16BitsTo* uint32_t uint64_t uint64BitsTo* uint8_t "
-    "uintBitsTo* ulong umulExtended uniform union unpack unpack^ unsigned ushort using varying virtual void volatile "
-    "VULKAN warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
+    "GL_* INFINITY NAN NULL VULKAN abs acos{,h} active align{as,of} all an{d,d_eq,y} arguments asin{,h} asm "
+    "atan{,2,h} atomic{,^,_uint} attribute auto barrier bit{Count,and,field^,or} block{Dim,Idx} bool break buffer "
+    "ca{se,st,tch} ceil centroid char{,16_t,32_t} cla{mp,ss} coherent com{mon,pl,plex} const{,_cast,ant,expr} "
+    "co{ntinue,ntrolBarrier,s,sh} cross dFd{x,y} de{cltype,fault,fine,fined,grees,lete,mote,terminant} "
+    "device{,coherent} dis{card,tance} do dot double{,#,BitsTo*} dynamic_cast else enum equal event_t "
+    "exp{,2,licit,ort} extern{,al} faceforward false fi{lter,ndLSB,ndMSB,xed} flat "
+    "float{,#,16BitsTo*,16_t,32_t,64_t,BitsTo*} floor fma fmod for fr{act,exp,iend} fwidth gl_* global goto "
+    "greaterThan{,Equal} gridDim groupMemoryBarrier half{,#} highp host if imulExtended in{,f,finity,line,out,put} "
+    "int{,#,16BitsTo*,16_t,32_t,64BitsTo*,64_t,8_t,BitsTo*,erface} invariant inverse{,sqrt} isinf isnan kernel "
+    "layout ldexp length lessThan{,Equal} lo{cal,g,g2,ng,wp} ma{d,in,x} mediump memoryBarrier{,^} min mix mod{,f} "
+    "mutable namespace nan new no{except,inline,ise#,nprivate,perspective,rmalize,t,tEqual,t_eq} nullptr operator "
+    "or or_eq out{,erProduct,put} pa{ck,ck^,rtition,tch} pervertex{EXT,NV} pipe pow precis{e,ion} "
+    "pr{intf,ivate,otected} ptrdiff_t public queuefamilycoherent radians read{_only,_write,only} "
+    "re{flect,fract,gister,interpret_cast,source,strict,turn} round{,Even} rsqrt sample{,r,r_t} "
+    "sh{adercallcoherent,ared,ort} si{gn,gned,n,nh,ze_t,zeof} smooth{,step} sqrt static{,_assert,_cast} step struct "
+    "subgroup{^,coherent} subroutine superp switch tan{,h} te{mplate,xel^,xture} this thread{Idx,_local} throw "
+    "tr{anspose,ue,unc,y} type{def,id,name,of} uaddCarry uchar "
+    "uint{,#,16BitsTo*,16_t,32_t,64BitsTo*,64_t,8_t,BitsTo*} ulong umulExtended un{iform,ion,pack,pack^,signed} "
+    "ushort using varying virtual void volatile warpSize wchar_t while workgroupcoherent write{_only,only} "
+    "xor{,_eq} ";
 
 /* Names that the printers generate: variables, counters, words and gaps of the argument block, types. */
 static const char vc__p_generated[] =
@@ -9631,8 +9636,7 @@ static const char vc__p_generated[] =
 
 /* The types of GLSL and its functions of images, without a prefix of types: dmat2x3, f16vec2, usampler2DArray. */
 static const char vc__p_types[] =
-    "mat2* mat3* mat4* vec2* vec3* vec4* subpassInput* sampler^ sampler1D* sampler2D* sampler3D* image^ image1D* "
-    "image2D* image3D* texture^ texture1D* texture2D* texture3D* ";
+    "image{1D*,2D*,3D*,^} mat{2*,3*,4*} sampler{1D*,2D*,3D*,^} subpassInput* texture{1D*,2D*,3D*,^} vec{2*,3*,4*} ";
 
 static bool vc__p_is_reserved(const char *name) {
     size_t kind = name[0] && strchr("bdfhiu", name[0]) ? 1 + strspn(name + 1, "0123456789") : 0;
@@ -11026,20 +11030,20 @@ static inline int vc__c_language(const vc__printer *g) { return vc__is_cuda(g->l
 /* Reserved words of OpenCL C and CUDA C in addition to vc__p_reserved: built-in functions and types, functions that the
    printers define (f32_of_f16), and names of CUDA's library, which a kernel cannot have. */
 static const char vc__c_reserved[] =
-    "acospi as_* asinpi assert async_work_group_copy atan2pi atanpi atom* bitselect cbrt char# cl_* CLK_* clk_* "
-    "clock64 clock_t clz convert convert_* copysign cospi ctz cuda* cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv "
-    "erfcx erfinv exp10 expm1 f16_of_* f32_of_* fabs fast_distance fast_length fast_normalize fdim fdivide fmax "
-    "fmaxmag fmin fminmag free generic get_global_id get_global_offset get_global_size get_group_id get_image* "
-    "get_local_id get_local_size get_num_groups get_work_dim hadd hypot i386 ilogb image1d* image2d* image3d* "
-    "intptr_t isequal isfinite isgreater isless islessgreater isnormal isnotequal isordered isunordered j0 j1 jn "
-    "kernel_enqueue_flags_t kernel_exec labs lgamma linux llabs llmax llmin llrint llround log10 log1p logb long# "
-    "longlong# lrint lround mad24 mad_hi mad_sat make_* malloc mem_fence memory_order* memory_scope* mul24 mul_hi "
-    "ndrange_t nearbyint nextafter norm norm3d norm4d normcdf normcdfinv popcount pown powr prefetch queue_t rcbrt "
-    "read_image* read_mem_fence remainder remquo reserve_id_t rhadd rhypot rint rnorm rnorm3d rnorm4d rootn rotate "
-    "scalbln scalbn select shared_memory short# shuffle shuffle2 signbit sincos sincospi sinpi std surf* tanpi tex* "
-    "tgamma to_global to_local to_private uchar# uintptr_t ullmax ullmin ulong# ulonglong# umax umin unix upsample "
-    "ushort# va_arg va_copy va_end va_list va_start vc_* vec_step vload# vload_half* vstore# vstore_half* "
-    "wait_group_events write_image* write_mem_fence y0 y1 yn ";
+    "CLK_* acospi as{_*,inpi,sert,ync_work_group_copy} atan{2pi,pi} atom* bitselect cbrt char# "
+    "cl{_*,k_*,ock64,ock_t,z} convert{,_*} copysign cospi ctz cuda* cyl_bessel_i{0,1} dim3 erf{,c,cinv,cx,inv} "
+    "exp{10,m1} f16_of_* f32_of_* fabs fast_{distance,length,normalize} fdi{m,vide} fmax{,mag} fmin{,mag} free "
+    "generic get_global_{id,offset,size} get_{group_id,image*,local_id,local_size,num_groups,work_dim} hadd hypot "
+    "i386 ilogb image{1d*,2d*,3d*} intptr_t "
+    "is{equal,finite,greater,less,lessgreater,normal,notequal,ordered,unordered} j0 j1 jn "
+    "kernel_e{nqueue_flags_t,xec} labs lgamma linux ll{abs,max,min,rint,round} log{10,1p,b} long{#,long#} lrint "
+    "lround ma{d24,d_hi,d_sat,ke_*,lloc} mem_fence memory_{order*,scope*} mul{24,_hi} ndrange_t nearbyint nextafter "
+    "norm{,3d,4d,cdf,cdfinv} po{pcount,wn,wr} prefetch queue_t rcbrt "
+    "re{ad_image*,ad_mem_fence,mainder,mquo,serve_id_t} rhadd rhypot rint rnorm{,3d,4d} rootn rotate scalb{ln,n} "
+    "select shared_memory short# shuffle{,2} signbit sincos{,pi} sinpi std surf* tanpi tex* tgamma "
+    "to_{global,local,private} uchar# uintptr_t ullm{ax,in} ulong{#,long#} umax umin unix upsample ushort# "
+    "va_{arg,copy,end,list,start} vc_* vec_step vload{#,_half*} vstore{#,_half*} wait_group_events "
+    "write_{image*,mem_fence} y0 y1 yn ";
 
 /* Whether a name is reserved in CUDA C or OpenCL C: by the lists, with an "f" at the end that CUDA's functions of f32
    have (expf), or because it could be a macro (three or more capital letters, digits and underscores). */
