@@ -2391,6 +2391,7 @@ VC__SMALL_END
 
 #define VC__MUST_BE "operand 1 is %t, but must be %s"
 #define VC__TYPE_MUST_BE "type is %t, but must be %s"
+#define VC__PAIR_IS "operand 1 is %t and operand 2 is %t; %s"
 #define VC__ACCESS_MUST_BE \
     "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS%s"
 /* As vc__fail_call, as an expression with the value false, for a return statement. */
@@ -12853,8 +12854,8 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k, type).size; }
 
 static vc_val vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    return vc__fail_call(k, call, "part %u is out of range: the last one of %t is %u", i, type,
-                         vc__direct_part_count(k, type) - 1);
+    return vc__fail_call(k, call, "%s %u is out of range: the last one of %t is %u",
+                         vc__is_type(type) ? "component" : "part", i, type, vc__direct_part_count(k, type) - 1);
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
@@ -13143,7 +13144,7 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, vc_val *v
 
 static vc_val vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
                             const char *why) {
-    return vc__fail_call(k, call, "operand 1 is %t and operand 2 is %t; %s", a->type, b->type, why);
+    return vc__fail_call(k, call, VC__PAIR_IS, a->type, b->type, why);
 }
 
 /* The operands are complex numbers of one kind; one of them can be a real number of that kind. */
@@ -14952,8 +14953,7 @@ static vc_val vc__component(vc_val vector, uint32_t i, const char *call) {
     if (!k) return i == 0 ? vector : vc__result_without_kernel(vector, vector, call);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return vc__fail_call(k, call, "component %u is out of range: the last one of %t is %u", i, o.type,
-                         vc__components(o.type) - 1);
+    return vc__fail_part(k, call, o.type, i);
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component(vector, i, "component"); }
 
@@ -14982,8 +14982,7 @@ static vc_val vc__insert(vc_val vector, uint32_t i, vc_val scalar, const char *c
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
-        return vc__fail_call(k, call, "component %u is out of range: the last one of %t is %u", i, o.type,
-                             components - 1);
+        return vc__fail_part(k, call, o.type, i);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || components == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -15097,8 +15096,7 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
         && vc__components(vc_typeof(b)) == 1)
-        return vc__fail_call(k, "dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
-                             vc_typeof(a), vc_typeof(b));
+        return vc__fail_call(k, "dot", VC__PAIR_IS, vc_typeof(a), vc_typeof(b), "at least one must be a vector");
     return vc__pure2(a, b, VC__OP_DOT);
 }
 
@@ -15209,7 +15207,7 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call);
 static vc_val vc__builtin(vc_kernel *k, uint32_t axis, uint32_t op) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return vc__fail_call(k, vc__op_name[op], "axis is %u, but must be 0 to 2", axis);
+    if (axis > 2) return vc__fail_call(k, vc__op_name[op], "axis is %u, but must be 0 to %u", axis, 2);
     uint32_t size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_VARIES_GROUP;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1)
@@ -15242,7 +15240,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) {
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return vc__fail_call(k, "local_size", "axis is %u, but must be 0 to 2", axis);
+    if (axis > 2) return vc__fail_call(k, "local_size", "axis is %u, but must be 0 to %u", axis, 2);
     return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
