@@ -7905,13 +7905,16 @@ static void vc__write(vc_kernel *k, vc__text *text, vc__directive *custom, void 
             const vc__object *o = va_arg(*list, const vc__object *);
             snprintf(piece, sizeof piece, "%s '%s'", vc__object_kind(o->op), o->name ? o->name : "");
         } else if (letter == 'a') vc__write_label(k, va_arg(*list, const vc__operand *), piece);
-        else if (letter == 'w') vc__write_cause(k, va_arg(*list, unsigned), piece);
         else if (letter == '%') s = "%";
         else if (letter == 'f') snprintf(piece, sizeof piece, spec, va_arg(*list, double));
         else if (n > 1 && format[-2] == 'l') snprintf(piece, sizeof piece, spec, va_arg(*list, unsigned long long));
-        else if (strchr("cdux", letter)) snprintf(piece, sizeof piece, spec, va_arg(*list, unsigned));
-        else if (custom) { custom(context, letter, n > 1 ? atoi(spec + 1) : -1, va_arg(*list, unsigned)); continue; }
-        else snprintf(piece, sizeof piece, "%s", vc__type_text(k, va_arg(*list, unsigned)).text);
+        else {
+            unsigned x = va_arg(*list, unsigned);
+            if (letter == 'w') vc__write_cause(k, x, piece);
+            else if (strchr("cdux", letter)) snprintf(piece, sizeof piece, spec, x);
+            else if (custom) { custom(context, letter, n > 1 ? atoi(spec + 1) : -1, x); continue; }
+            else snprintf(piece, sizeof piece, "%s", vc__type_text(k, x).text);
+        }
         vc__write_piece(k, text, s, strlen(s));
     }
 }
