@@ -2247,16 +2247,22 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #else
 #define VC__SMALL_LEVEL "Os"
 #endif
-#define VC__SMALL _Pragma("GCC push_options") \
-    VC__PRAGMA(GCC optimize (VC__SMALL_LEVEL, "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-loop-im", \
-                             "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
-                             "no-expensive-optimizations", "no-ipa-sra", "no-shrink-wrap", "no-caller-saves", \
-                             "no-tree-forwprop", "no-tree-sra", "no-if-conversion", "no-cse-follow-jumps", \
-                             "no-jump-tables", "no-omit-frame-pointer"))
+#define VC__SMALL_OPTIONS \
+    VC__SMALL_LEVEL, "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-loop-im", "no-move-loop-invariants", \
+    "no-gcse", "no-schedule-insns2", "no-expensive-optimizations", "no-ipa-sra", "no-shrink-wrap", "no-caller-saves", \
+    "no-tree-forwprop", "no-tree-sra", "no-if-conversion", "no-cse-follow-jumps", "no-jump-tables", \
+    "no-omit-frame-pointer"
+#define VC__SMALL _Pragma("GCC push_options") VC__PRAGMA(GCC optimize (VC__SMALL_OPTIONS))
+/* Also without sibling calls: each of them repeats the epilogue of its function. In wrappers they are smaller. */
+#define VC__SMALL_BODIES \
+    _Pragma("GCC push_options") VC__PRAGMA(GCC optimize (VC__SMALL_OPTIONS, "no-optimize-sibling-calls"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL
 #define VC__SMALL_END
+#endif
+#if !defined(VC__SMALL_BODIES)
+#define VC__SMALL_BODIES VC__SMALL
 #endif
 
 /* Targets are not removed by #if. The functions of a disabled target are static and unreachable, so an optimising
@@ -3731,7 +3737,7 @@ static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL : (vc_kernel *)v.owner; }
 static vc_kernel *vc__kernel_of_two(vc_val a, vc_val b) { return vc__kernel_of(a.owner < 4096 ? b : a); }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* The kernel of a call whose ref or image has none is that of its operands. If they have none either, stores the call
    for vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
@@ -3770,7 +3776,7 @@ static inline bool vc__is_open(const vc_kernel *k, uint32_t region) {
     return k->block[k->anchor[region].block].close == VC__NIL;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* The name of an operation for messages, as in vc_dump, with the argument or memory that it reads: load 'x'. For a
    composite value: its type. */
@@ -3849,7 +3855,7 @@ VC__NOINLINE static bool vc__operand_of(vc_kernel *k, const char *call, uint32_t
     return false;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 VC__NOINLINE static vc_val vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
                                             const char *expected) {
@@ -3988,7 +3994,7 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
 
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out);
 
-VC__SMALL
+VC__SMALL_BODIES
 
 static bool vc__operands_of(vc_kernel *k, const char *call, const vc_val *v, uint32_t count, vc__operand *out) {
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &out[i])) return false;
@@ -4102,7 +4108,7 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
     return (uint32_t)v.bits;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* Slower than vc__pure2, vc__compare and vc__pure2_immediate, which call it: looks up whether the blocks of the values
    are open, and accepts an immediate as second operand and results of another type. */
@@ -4227,7 +4233,7 @@ static bool vc__has_zero(const vc__lowering *s, uint32_t number) {
     return false;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 enum { VC__REAL_ZERO, VC__REAL_NORMAL, VC__REAL_INF, VC__REAL_NAN };
 
@@ -4615,7 +4621,7 @@ static uint64_t vc__minus_zero_bits(vc_type kind) {
     return vc__is_float(kind) ? (uint64_t)1 << (vc__bits(kind) - 1) : 0;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* vc__simplify and vc__simplify_… return the number of the replacement, or VC__NIL to keep the node. This one
    simplifies x op c, and c op x if op commutes. */
@@ -5296,7 +5302,7 @@ static inline uint32_t vc__rule_word(const uint8_t **at, uint32_t bytes) {
     return word;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* The bit pattern of a number in a type; callers mask the bits above its width. For f16, the magnitude of a
    VC__RULE_NUMBER must be below 1024. */
@@ -5568,7 +5574,7 @@ VC__SMALL_END
    returns the number of the replacement, or VC__NIL to keep the operation. Do not make two nodes in one argument list:
    the order of evaluation, and with it the generated code, would depend on the C compiler. */
 
-VC__SMALL
+VC__SMALL_BODIES
 
 VC__NOINLINE static uint32_t vc__make_unary(vc__lowering *s, uint16_t op, uint32_t a) {
     return vc__make(s, op, vc__lowered_type(s, a), a, VC__NIL, VC__NIL, 0);
@@ -7158,7 +7164,7 @@ static inline uint32_t vc__slot_pack(uint32_t hash, uint32_t number) {
 static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
 static inline bool vc__slot_matches(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* For a table that has grown. The node replaces an equal one. */
 static void vc__insert_slot(vc__lowering *s, uint32_t number) {
@@ -7313,7 +7319,7 @@ static inline uint32_t vc__map_operand(const vc__lowering *s, uint32_t operand, 
     return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* The vector of which `parts` are all components, in order; VC__NIL: none. */
 static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
@@ -7558,7 +7564,7 @@ VC__NOINLINE static void vc__lower_tree(vc__lowering *s, uint32_t root) {
     } while (i != VC__NIL);
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* Hash slot for operation `op`, a carry, borrow or upper half, on the operands of n. The slot contains 1 + the node's
    index on the tape, or 0 if the tape has no such node. */
@@ -7666,7 +7672,7 @@ VC__NOINLINE static uint32_t vc__mark_live(vc__lowering *s) {
     return consts;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* Shell sort: there are few leaves, and they are usually in order. */
 static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) {
@@ -7751,7 +7757,7 @@ VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
     l->precise = precise;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* Makes the listing of a kernel, except l->info (see vc__reflect_listing). */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
@@ -7797,7 +7803,7 @@ static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32
     *capacity = capacity_words / each;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* Makes room for `more` characters and a terminating zero. */
 static bool vc__text_reserve(vc_kernel *k, vc__text *t, size_t more) {
@@ -8125,7 +8131,7 @@ static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32
     vc__put_list(s, VC__OpCompositeConstruct, type, id, part, count);
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* Number of words of a string with its terminating zero. A string of more than 1000 characters is cut to 1003. */
 static uint32_t vc__string_words(const char *text) {
@@ -8596,7 +8602,7 @@ VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     return id - 1;
 }
 
-VC__SMALL
+VC__SMALL_BODIES
 
 /* The SPIR-V instruction returns a struct of both halves, whose second member is the upper half. */
 static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -9451,7 +9457,7 @@ VC__SMALL_END
    or block separates the two. Every other value gets a name. A vc__dialect contains the differences between the
    languages. */
 
-VC__SMALL
+VC__SMALL_BODIES
 
 enum {
     VC__P_NESTING = 8,  /* maximum depth of an expression; a deeper one gets a name */
