@@ -8194,7 +8194,7 @@ static void vd__dummy_tiles(vd__image_shape *shape) {
 
 /* Allocates host memory for all pages or texels, if the buffer or image is sparse. */
 static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
-    vd__image_shape *shape = (vd__image_shape *)(uintptr_t)m->native[1];
+    vd__image_shape *shape = VD__HAS_IMAGES ? (vd__image_shape *)(uintptr_t)m->native[1] : NULL;
     if (shape) m->size = vd__dummy_image_offset(shape, shape->levels, 0);
     if (shape && shape->sparse) vd__dummy_tiles(shape);
     need->size = m->size;
@@ -8420,12 +8420,29 @@ VD__SMALL
     X(vkGetPhysicalDeviceMemoryProperties2) \
     X(vkGetPhysicalDeviceExternalBufferProperties) \
     X(vkGetPhysicalDeviceQueueFamilyProperties) \
-    X(vkGetPhysicalDeviceFormatProperties) \
-    X(vkGetPhysicalDeviceImageFormatProperties) \
+    VD__VK_FORMAT_FUNCTIONS(X) \
     X(vkCreateDevice) \
     X(vkGetDeviceProcAddr)
 
 #if VD__HAS_IMAGES
+#define VD__VK_FORMAT_FUNCTIONS(X) \
+    X(vkGetPhysicalDeviceFormatProperties) \
+    X(vkGetPhysicalDeviceImageFormatProperties)
+
+#define VD__VK_SURFACE_FUNCTIONS(X) \
+    X(vkDestroySurfaceKHR) \
+    X(vkGetPhysicalDeviceSurfaceSupportKHR) \
+    X(vkGetPhysicalDeviceSurfaceCapabilitiesKHR) \
+    X(vkGetPhysicalDeviceSurfaceFormatsKHR) \
+    X(vkGetPhysicalDeviceSurfacePresentModesKHR)
+
+#define VD__VK_SWAPCHAIN_FUNCTIONS(X) \
+    X(vkCreateSwapchainKHR) \
+    X(vkDestroySwapchainKHR) \
+    X(vkGetSwapchainImagesKHR) \
+    X(vkAcquireNextImageKHR) \
+    X(vkQueuePresentKHR)
+
 #define VD__VK_IMAGE_FUNCTIONS(X) \
     X(vkCreateImage) \
     X(vkDestroyImage) \
@@ -8444,6 +8461,9 @@ VD__SMALL
     X(vkCmdBlitImage) \
     X(vkCmdClearColorImage)
 #else
+#define VD__VK_FORMAT_FUNCTIONS(X)
+#define VD__VK_SURFACE_FUNCTIONS(X)
+#define VD__VK_SWAPCHAIN_FUNCTIONS(X)
 #define VD__VK_IMAGE_FUNCTIONS(X)
 #endif
 
@@ -8510,18 +8530,7 @@ VD__SMALL
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
     VD__VK_HANDLE_FUNCTIONS(X) \
     X(vkGetMemoryHostPointerPropertiesEXT) \
-    X(vkCreateSwapchainKHR) \
-    X(vkDestroySwapchainKHR) \
-    X(vkGetSwapchainImagesKHR) \
-    X(vkAcquireNextImageKHR) \
-    X(vkQueuePresentKHR)
-
-#define VD__VK_SURFACE_FUNCTIONS(X) \
-    X(vkDestroySurfaceKHR) \
-    X(vkGetPhysicalDeviceSurfaceSupportKHR) \
-    X(vkGetPhysicalDeviceSurfaceCapabilitiesKHR) \
-    X(vkGetPhysicalDeviceSurfaceFormatsKHR) \
-    X(vkGetPhysicalDeviceSurfacePresentModesKHR)
+    VD__VK_SWAPCHAIN_FUNCTIONS(X)
 
 #define VD__VK_RESULTS(X) \
     X(VK_TIMEOUT, VD_TIMEOUT) \
@@ -9013,7 +9022,8 @@ static uint32_t vd__vk_instance_names(vd__driver *driver, const vd__vk_debug *de
     if (*portability) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     const char *windows[] = { VK_KHR_SURFACE_EXTENSION_NAME, VK_EXT_SWAPCHAIN_COLOR_SPACE_EXTENSION_NAME,
                               vd__vk_window_systems[driver->host->window_system].extension };
-    vk->surfaces = windows[2] && vd__vk_is_listed(list, count, windows[0]) && vd__vk_is_listed(list, count, windows[2]);
+    vk->surfaces = VD__HAS_IMAGES && windows[2] && vd__vk_is_listed(list, count, windows[0])
+                   && vd__vk_is_listed(list, count, windows[2]);
     for (size_t i = 0; i < VD__COUNT(windows) && vk->surfaces; i++)
         if (vd__vk_is_listed(list, count, windows[i])) names[name_count++] = windows[i];
     vd__free(&driver->host->allocator, list);
@@ -17617,6 +17627,9 @@ static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type,
     uint32_t op = vd__spirv_defined_by(m, type);
     if (r) return r;
     if (storage == VD__StorageClassUniformConstant) {
+        if (!VD__HAS_IMAGES)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or a sampler '%s', but the library was "
+                            "compiled with VKDISPATCH_NO_IMAGES", shown_name);
         vd_arg_info *image = vd__reflect_bound(s, id, "image", name);
         if (!image) return vd__last_error.code;
         image->count = count;
