@@ -3603,6 +3603,13 @@ static uint32_t vc__node_flags(uint32_t block_flags) {
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
 
+/* The operands of n and their number. extra: the list to which its node list refers */
+static const uint32_t *vc__operands(const vc__node *n, const uint32_t *extra, uint32_t *count) {
+    bool many = vc__op[n->op].operands == VC__MANY;
+    *count = many ? n->a[1] : vc__op[n->op].operands;
+    return many ? extra + n->a[0] : n->a;
+}
+
 /* The result inherits the divergence of its operands. b and c may be VC__NIL. */
 static uint32_t vc__record_on(vc_kernel *k, uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
     uint32_t flags = k->node[a].flags;
@@ -5545,10 +5552,6 @@ static uint32_t vc__rule_numbered(vc__lowering *s, vc_type type, uint32_t rule, 
     return vc__rule_end(&r, rule);
 }
 
-static uint32_t vc__rule_typed_of(vc__lowering *s, vc_type type, uint32_t x, uint32_t rule) {
-    return vc__rule_numbered(s, type, rule, x, x, NULL, 0);
-}
-
 /* The type of the rule is that of x. */
 static uint32_t vc__rule_of(vc__lowering *s, uint32_t rule, uint32_t x, uint32_t y) {
     return vc__rule_numbered(s, vc__lowered_type(s, x), rule, x, y, NULL, 0);
@@ -5581,9 +5584,6 @@ VC__NOINLINE static uint32_t vc__make_unary(vc__lowering *s, uint16_t op, uint32
 }
 VC__NOINLINE static uint32_t vc__make_binary(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__lowered_type(s, a), a, b, VC__NIL, 0);
-}
-VC__NOINLINE static uint32_t vc__make_ternary(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) {
-    return vc__make(s, op, vc__lowered_type(s, a), a, b, c, 0);
 }
 VC__NOINLINE static uint32_t vc__make_select(vc__lowering *s, uint32_t c, uint32_t a, uint32_t b) {
     return vc__make(s, VC__OP_SELECT, vc__lowered_type(s, a), c, a, b, 0);
@@ -5736,7 +5736,7 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     for (uint32_t i = 0; i < components; i++) {
         uint32_t a = vc__make(s, VC__OP_COMPONENT, type, x, VC__NIL, VC__NIL, i);
         uint32_t b = vc__make(s, VC__OP_COMPONENT, type, y, VC__NIL, VC__NIL, i);
-        r = i ? vc__make_ternary(s, VC__OP_FMA, a, b, r) : vc__make_binary(s, VC__OP_MUL, a, b);
+        r = vc__make(s, i ? VC__OP_FMA : VC__OP_MUL, type, a, b, r, 0);
     }
     return r;
 }
@@ -5866,9 +5866,10 @@ static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
     uint32_t width = vc__bits(vc__kind(n->type)), x = n->a[0];
     if (width == 32 && vc__is_native(s, VC__OP_FIND_MSB, source)) return VC__NIL;
     if (vc__is_signed(source)) x = vc__rule_of(s, VC__RULE(magnitude, "x ^ x >> top"), x, x);
-    return vc__rule_typed_of(s, n->type, x, width < 64
+    const uint32_t rule = width < 64
         ? VC__RULE(find_msb, "T(msb32(low(x)))")
-        : VC__RULE(find_msb_of_64, "r = msb32(low(x)); u = high(x); c = u != 0; T(c ? find_msb(u) + 32 : r)"));
+        : VC__RULE(find_msb_of_64, "r = msb32(low(x)); u = high(x); c = u != 0; T(c ? find_msb(u) + 32 : r)");
+    return vc__rule_numbered(s, n->type, rule, x, x, NULL, 0);
 }
 
 static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
@@ -6099,10 +6100,6 @@ static uint32_t vc__dot_without_sum(uint32_t op) {
     return op >= VC__OP_DOT_II_SAT ? op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : op;
 }
 
-static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) {
-    return vc__rule_of(s, vc__is_unsigned(vc__lowered_type(s, a)) ? VC__RULE_add_sat_unsigned : VC__RULE_add_sat, a, b);
-}
-
 /* Without a native operation (dp4a in CUDA C), and for constants, which are folded then, a saturating dot product is a
    dot product and a saturating addition, and a dot product is computed byte by byte. */
 static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
@@ -6113,7 +6110,7 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     if (!constant && !missing && vc__is_native(s, n->op, VC_U32)) return VC__NIL;
     if (op == n->op) return vc__by_rule(vc__dot_rule(op));
     a = vc__make(s, (uint16_t)op, n->type, a, b, VC__NIL, 0);
-    return vc__make_saturated_sum(s, a, sum);
+    return vc__rule_of(s, vc__is_unsigned(n->type) ? VC__RULE_add_sat_unsigned : VC__RULE_add_sat, a, sum);
 }
 
 /* ---- packing ---- */
@@ -7864,9 +7861,8 @@ static bool vc__is_private(const vc__object *o) { return o->op == VC__OP_VAR || 
 
 /* The first operand that may differ between invocations; VC__NIL: none. */
 static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
-    uint32_t count = vc__op[n->op].operands;
-    const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
-    if (count == VC__MANY) count = n->a[1];
+    uint32_t count;
+    const uint32_t *operand = vc__operands(n, k->extra, &count);
     for (uint32_t i = 0; i < count; i++)
         if (operand[i] != VC__NIL && k->node[operand[i]].flags & VC__NODE_VARIES) return operand[i];
     return VC__NIL;
@@ -8133,7 +8129,7 @@ static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32
 
 VC__SMALL_BODIES
 
-/* Number of words of a string with its terminating zero. A string of more than 1000 characters is cut to 1003. */
+/* With the terminating zero. At most 1003 characters are kept. */
 static uint32_t vc__string_words(const char *text) {
     size_t length = strlen(text);
     return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
@@ -9809,13 +9805,6 @@ static bool vc__p_is_negative(const vc__node *n) {
 
 /* ---- values with a name ---- */
 
-/* Returns the operands of a node, and their number in *count. */
-static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
-    bool many = vc__op[n->op].operands == VC__MANY;
-    *count = many ? n->a[1] : vc__op[n->op].operands;
-    return many ? l->extra + n->a[0] : n->a;
-}
-
 static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
     while (l->node[memory].op == VC__OP_POINTER) memory = l->node[memory].a[0];
     return l->node[memory].x;
@@ -9853,7 +9842,7 @@ static void vc__p_analyse(vc__printer *g) {
     uint32_t block = 0, effects = 0, exits = 0, count;
     for (uint32_t i = l->leaves; i < l->count; i++) {
         const vc__node *n = &l->node[i];
-        const uint32_t *operand = vc__p_operands(l, n, &count);
+        const uint32_t *operand = vc__operands(n, l->extra, &count);
         for (uint32_t j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
             /* the pattern of ROTL in CUDA C contains $0 twice, so $0 is computed into a variable */
@@ -9941,7 +9930,7 @@ static void vc__p_choose_nested(vc__printer *g) {
         if (g->info[i].nested) g->info[i].statement = g->info[g->info[i].user].statement;
     }
     for (uint32_t i = l->body; i < l->count; i++) {
-        const uint32_t *operand = vc__p_operands(l, &l->node[i], &count);
+        const uint32_t *operand = vc__operands(&l->node[i], l->extra, &count);
         uint32_t depth = 1, weight = 1;
         g->info[i].reads = vc__p_reads_memory(g, &l->node[i]);
         for (uint32_t j = 0; j < count; j++) {
@@ -10042,7 +10031,7 @@ static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *p
 static void vc__p_construct(vc__printer *g, const vc__node *n) {
     const char *close = g->d->open_vector(g, n->type, true);
     uint32_t count, same = 1;
-    const uint32_t *operand = vc__p_operands(g->l, n, &count);
+    const uint32_t *operand = vc__operands(n, g->l->extra, &count);
     while (same < count && operand[same] == operand[0]) same++;
     if (g->d->splats && same == count) count = 1;
     for (uint32_t i = 0; i < count; i++) vc__p_put(g, i ? ", %e" : "%e", operand[i]);
@@ -12132,8 +12121,8 @@ static uint64_t vc__subgroup_features(const vc__listing *l, const vc__node *n) {
 }
 
 static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
-    uint32_t count = vc__op[n->op].operands;
-    const uint32_t *a = n->a;
+    uint32_t count;
+    const uint32_t *a = vc__operands(n, l->extra, &count);
     uint64_t required = 0;
     if (vc__is_access(n->op)) return vc__access_features(k, l, n);
     if (vc__is_image(n->op) || n->op == VC__OP_IMAGE) return vc__image_features(k, l, n);
@@ -12149,7 +12138,6 @@ static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__
     if ((n->op == VC__OP_TRUNC || n->op == VC__OP_ROUND) && vc__kind(n->type) == VC_F64)
         return VC_FEATURE_F64 | VC_FEATURE_F64_ROUND;
     if (n->op == VC__OP_UNPACK_HALF) return VC_FEATURE_UNPACK_HALF;
-    if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
     for (uint32_t i = 0; i < count; i++) if (a[i] != VC__NIL) required |= vc__kind_features(l->node[a[i]].type);
     return required | vc__kind_features(n->type);
 }
@@ -12527,9 +12515,8 @@ static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
 }
 
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
-    uint32_t i = 0, count = vc__op[n->op].operands;
-    const uint32_t *a = n->a;
-    if (count == VC__MANY) { count = n->a[1]; a = l->extra + n->a[0]; }
+    uint32_t i = 0, count;
+    const uint32_t *a = vc__operands(n, l->extra, &count);
     if (vc__is_access(n->op)) { vc__dump_element(k, l, n); i = 2; }
     if (n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x)) vc__dump_fence(k, n);
     for (; i < count; i++) {
@@ -12976,10 +12963,6 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     return vc__composite_value(k, type, all.node, all.count);
 }
 
-static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
-    return vc__is_type(type) ? vc__value(k, parts[0]) : vc__composite_value(k, type, parts, count);
-}
-
 VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc_kernel *k = vc__kernel_of(v);
     vc__flat_parts all;
@@ -12987,7 +12970,9 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
     if (!vc__ready(k) || !vc__parts_of(k, "part", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_part_count(k, all.type)) return vc__fail_part(k, "part", all.type, i);
     vc__field f = vc__direct_part(k, all.type, i);
-    return vc__from_flat_parts(k, f.type, all.node + f.first_flat_part, vc__layout_of(k, f.type).flat_parts);
+    const uint32_t *parts = all.node + f.first_flat_part;
+    return vc__is_type(f.type) ? vc__value(k, *parts)
+                               : vc__composite_value(k, f.type, parts, vc__layout_of(k, f.type).flat_parts);
 }
 
 VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
@@ -13051,10 +13036,6 @@ static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, 
                               which, out->type);
     for (uint32_t i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
-}
-
-static vc_val vc__power_of_two(vc_type kind, int exponent) {
-    return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
 }
 
 /* Operations on complex numbers x + i y and z + i w that are computed by a rule. both: all operands are complex; left:
@@ -13412,7 +13393,7 @@ VC_API vc_val vc_inverse(vc_val v) {
     uint32_t n = vc__square_matrix(v, "inverse", &f, m, &k), columns[3], rows[3];
     if (!n) return vc__rejected(v, v, "inverse");
     vc_val det = vc_determinant(v);
-    vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
+    vc_val reciprocal = vc_div(vc_imm(vc__kind(f.type), vc__one_bits(vc__kind(f.type))), det);
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < n; j++) {
             for (uint32_t l = 0; l + 1 < n; l++) { columns[l] = l < j ? l : l + 1; rows[l] = l < i ? l : l + 1; }
@@ -14586,9 +14567,8 @@ static uint32_t vc__control_divergence(const vc_kernel *k, uint32_t block, uint3
 }
 
 static uint32_t vc__flags_of_operands(const vc_kernel *k, const vc__node *n) {
-    uint32_t count = vc__op[n->op].operands, flags = 0;
-    const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
-    if (count == VC__MANY) count = n->a[1];
+    uint32_t count, flags = 0;
+    const uint32_t *operand = vc__operands(n, k->extra, &count);
     for (uint32_t i = 0; i < count; i++) if (operand[i] != VC__NIL) flags |= k->node[operand[i]].flags;
     return flags;
 }
@@ -16251,12 +16231,11 @@ VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(a, VC__OP_BIT_REVERSE)
 VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(a, VC__OP_FIND_LSB); }
 VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 
-static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
+VC_API vc_val vc_mul_hi(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     if (k) k->uses_carries = true;
-    return vc__pure2(a, b, op);
+    return vc__pure2(a, b, VC__OP_MUL_HI);
 }
-VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
     return vc__fn_rule_of(a, "clz", VC__KINDS_IU, VC__RULE(clz, "T(top - find_msb(U(x)))"));
@@ -16410,8 +16389,6 @@ VC__NOINLINE static vc__fn vc__fn_float3(vc_val a, vc_val b, vc_val c, const cha
     return vc__fn_float(call, 3, 3, v);
 }
 
-static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
-
 static vc_val vc__fn_polynomials1(vc_val a, const char *call, uint32_t rule, const vc__polynomial *p,
                                   const vc__polynomial *q) {
     vc__fn f = vc__fn_float1(a, call);
@@ -16513,7 +16490,7 @@ VC_API vc_val vc_log10(vc_val a) {
 VC_API vc_val vc_cbrt(vc_val a) {
     vc__fn f = vc__fn_float1(a, "cbrt");
     /* r keeps infinities and NaN and flushes subnormal numbers to 0 */
-    return vc__fn_rule(&f, vc__fn_is_f64(&f)
+    return vc__fn_rule(&f, vc__kind(f.type) == VC_F64
         ? VC__RULE(cbrt64, "n = normal(x); m = n ? abs(x) : 1; "
                            "t = real(u64(u32(bits(m) >> 32) / 3 + 0x2a9f7893) << 32); t = halley(m, t); "
                            "t = halley(m, t); t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r")
@@ -17224,13 +17201,10 @@ static void vc__declare_checks(vc_kernel *k) {
     k->failed_check[2] = vc_var(k, "failed_length", VC_U32);
 }
 
-/* Whether any check has been recorded. */
-static bool vc__has_failed_check(const vc_kernel *k) {
-    return k->desc.checked && !k->failed && k->object[k->node[k->failed_check[0].memory].x].stored;
-}
-
 static void vc__report_checks(vc_kernel *k) {
-    if (!vc__has_failed_check(k)) return;
+    if (!k->desc.checked || k->failed) return;
+    bool any_check = k->object[k->node[k->failed_check[0].memory].x].stored;
+    if (!any_check) return;
     vc_val number = vc__get(&k->failed_check[0]), index = vc__get(&k->failed_check[1]), words[3];
     bool wide = vc_typeof(index) == VC_I64, checks = k->checks;
     k->checks = false;
@@ -17290,11 +17264,6 @@ static vc_val vc__record_check(vc_kernel *k, uint32_t format, vc_val index, vc_v
     return inside;
 }
 
-/* The object of which o is a piece; o itself if it is none. */
-static const vc__object *vc__root_of(const vc_kernel *k, const vc__object *o) {
-    return o->composite == VC__NIL ? o : &k->object[o->composite];
-}
-
 /* An index node, or 0 if it is VC__NIL, plus a constant, as a signed value of the type of the checks. The cast is
    explicit, because lowering changes the type of the indices of composite memory. */
 static vc_val vc__signed_index(vc_kernel *k, uint32_t node, int64_t constant) {
@@ -17308,7 +17277,8 @@ static vc_val vc__signed_index(vc_kernel *k, uint32_t node, int64_t constant) {
 /* Returns the index of a ref, signed. *inside: the condition that it is in range. One element of a composite type has
    several elements of the ref's type. */
 static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, vc_val *inside) {
-    const vc__object *o = &k->object[k->node[r->memory].x], *root = vc__root_of(k, o);
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    const vc__object *root = o->composite == VC__NIL ? o : &k->object[o->composite];
     bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
     uint32_t factor = o->op == VC__OP_BUFFER ? vc__layout_of(k, root->declared).size / vc_type_size(r->type)
                                              : o->count / root->count;
@@ -17659,7 +17629,8 @@ VC__SMALL_END
 #error "vkdispatch.h and vkdispatch_codegen.h have different major versions"
 #endif
 
-static uint32_t vc__min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+/* 0: no limit */
+static uint32_t vc__lower_limit(uint32_t a, uint32_t b) { return a && (!b || a < b) ? a : b; }
 
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     vc_machine m;
@@ -17670,14 +17641,11 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
         m.debug = d->facts.debug;
         m.missing_features |= ~d->features & VC__ALL_FEATURES;
         for (int j = 0; j < 3; j++) {
-            m.max_groups[j] = i ? vc__min_u32(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];
-            m.max_local_size[j] = i ? vc__min_u32(m.max_local_size[j], d->limits.max_local_size[j])
-                                    : d->limits.max_local_size[j];
+            m.max_groups[j] = vc__lower_limit(m.max_groups[j], d->limits.max_groups[j]);
+            m.max_local_size[j] = vc__lower_limit(m.max_local_size[j], d->limits.max_local_size[j]);
         }
-        m.max_local_invocations = i ? vc__min_u32(m.max_local_invocations, d->limits.max_local_invocations)
-                                    : d->limits.max_local_invocations;
-        m.max_shared_bytes = i ? vc__min_u32(m.max_shared_bytes, d->limits.max_shared_bytes)
-                               : d->limits.max_shared_bytes;
+        m.max_local_invocations = vc__lower_limit(m.max_local_invocations, d->limits.max_local_invocations);
+        m.max_shared_bytes = vc__lower_limit(m.max_shared_bytes, d->limits.max_shared_bytes);
         if (d->limits.max_private_bytes && (!m.max_private_bytes || d->limits.max_private_bytes < m.max_private_bytes))
             m.max_private_bytes = d->limits.max_private_bytes;
     }
