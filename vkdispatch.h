@@ -27,7 +27,7 @@
 
    Rooms
        config          resolves the configuration macros
-       platform        compiler and operating system: atomics, time, libraries, files, locks, environment
+       platform        compiler and operating system: atomics, time, libraries, files, threads, environment
        log             error text and log messages
        memory          allocator, growable array, sub-allocator
        pool            handles
@@ -2509,7 +2509,7 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #endif
 
 // >>platform
-/* Compiler and operating system: attributes, atomics, bits; time, dynamic loading, shared handles, files, locks,
+/* Compiler and operating system: attributes, atomics, bits; time, dynamic loading, shared handles, files, threads,
    environment. All code that depends on the compiler or the system is in this room. Systems: POSIX (Linux, macOS,
    BSD) and 64-bit Windows. Compilers: gcc, clang and MSVC. The tests compile neither for macOS nor with MSVC. */
 
@@ -2796,6 +2796,29 @@ enum {
 typedef intptr_t vd__file;     /* file descriptor, or HANDLE */
 #define VD__NO_FILE ((vd__file)-1)
 
+/* Must keep its address until vd__thread_join has returned. */
+typedef struct vd__thread {
+    void (*run)(void *user);
+    void *user;
+#if defined(_WIN32)
+    HANDLE handle;
+#else
+    pthread_t handle;
+#endif
+} vd__thread;
+
+/* A mutex with a condition variable, for waits that are too long for a spinlock. vd__monitor_wait may return
+   spuriously. */
+typedef struct vd__monitor {
+#if defined(_WIN32)
+    SRWLOCK lock;
+    CONDITION_VARIABLE changed;
+#else
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+#endif
+} vd__monitor;
+
 #if defined(_WIN32)
 
 static uint64_t vd__time_ns(void) {
@@ -2987,6 +3010,35 @@ static void vd__file_delete(const char *path) {
 /* Describes the failure of the last call of a file function. */
 static void vd__file_error(char *out, size_t size) { snprintf(out, size, "Windows error %lu", GetLastError()); }
 
+static DWORD WINAPI vd__thread_main(void *thread) {
+    ((vd__thread *)thread)->run(((vd__thread *)thread)->user);
+    return 0;
+}
+
+static VD__UNUSED bool vd__thread_start(vd__thread *thread, void (*run)(void *user), void *user) {
+    thread->run = run;
+    thread->user = user;
+    thread->handle = CreateThread(NULL, 0, vd__thread_main, thread, 0, NULL);
+    return thread->handle != NULL;
+}
+
+static VD__UNUSED void vd__thread_join(vd__thread *thread) {
+    WaitForSingleObject(thread->handle, INFINITE);
+    CloseHandle(thread->handle);
+}
+
+static VD__UNUSED void vd__monitor_init(vd__monitor *m) {
+    InitializeSRWLock(&m->lock);
+    InitializeConditionVariable(&m->changed);
+}
+static VD__UNUSED void vd__monitor_destroy(vd__monitor *m) { (void)m; }
+static VD__UNUSED void vd__monitor_enter(vd__monitor *m) { AcquireSRWLockExclusive(&m->lock); }
+static VD__UNUSED void vd__monitor_leave(vd__monitor *m) { ReleaseSRWLockExclusive(&m->lock); }
+static VD__UNUSED void vd__monitor_wait(vd__monitor *m) {
+    SleepConditionVariableSRW(&m->changed, &m->lock, INFINITE, 0);
+}
+static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { WakeAllConditionVariable(&m->changed); }
+
 #else /* POSIX; functions without a comment have one above */
 
 /* Under -std=c99 the C library does not declare these; in C++ it always does. */
@@ -3098,6 +3150,32 @@ static bool vd__file_replace(const char *from, const char *to) { return rename(f
 static void vd__file_delete(const char *path) { unlink(path); }
 
 static void vd__file_error(char *out, size_t size) { snprintf(out, size, "%s", strerror(errno)); }
+
+static void *vd__thread_main(void *thread) {
+    ((vd__thread *)thread)->run(((vd__thread *)thread)->user);
+    return NULL;
+}
+
+static VD__UNUSED bool vd__thread_start(vd__thread *thread, void (*run)(void *user), void *user) {
+    thread->run = run;
+    thread->user = user;
+    return !pthread_create(&thread->handle, NULL, vd__thread_main, thread);
+}
+
+static VD__UNUSED void vd__thread_join(vd__thread *thread) { pthread_join(thread->handle, NULL); }
+
+static VD__UNUSED void vd__monitor_init(vd__monitor *m) {
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->changed, NULL);
+}
+static VD__UNUSED void vd__monitor_destroy(vd__monitor *m) {
+    pthread_cond_destroy(&m->changed);
+    pthread_mutex_destroy(&m->lock);
+}
+static VD__UNUSED void vd__monitor_enter(vd__monitor *m) { pthread_mutex_lock(&m->lock); }
+static VD__UNUSED void vd__monitor_leave(vd__monitor *m) { pthread_mutex_unlock(&m->lock); }
+static VD__UNUSED void vd__monitor_wait(vd__monitor *m) { pthread_cond_wait(&m->changed, &m->lock); }
+static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { pthread_cond_broadcast(&m->changed); }
 
 #endif
 

@@ -1,4 +1,5 @@
-/* The room `platform`: locks, time, bits, atomics, files, handles and libraries, on the system that runs the tests. */
+/* The room `platform`: threads, time, bits, atomics, files, handles and libraries, on the system that runs the
+   tests. */
 #include "tests/unit/unit.h"
 
 static char platform_folder[UNIT_PATH_CHARS];
@@ -23,21 +24,18 @@ static const char *platform_path(const char *name) {
 
 enum { COUNTERS = 4, ROUNDS = 20000 };
 
-#if defined(_WIN32)
-typedef HANDLE thread_handle;
-#else
-typedef pthread_t thread_handle;
-#endif
-
 typedef struct counting {
+    vd__monitor monitor;
     vd__mutex lock;
-    uint32_t atomic, locked;
+    uint32_t atomic, locked, monitored, turn, order[COUNTERS];
     uint64_t greatest;
 } counting;
 
-typedef struct counter { thread_handle thread; counting *c; uint32_t number; } counter;
+typedef struct counter { vd__thread thread; counting *c; uint32_t number; } counter;
 
-static void count(const counter *me) {
+/* Counts in three ways, then waits for its turn, from the last thread to the first. */
+static void count(void *user) {
+    const counter *me = (const counter *)user;
     counting *c = me->c;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         vd__atomic_add32(&c->atomic, 1);
@@ -45,48 +43,38 @@ static void count(const counter *me) {
         vd__mutex_lock(&c->lock);
         c->locked++;
         vd__mutex_unlock(&c->lock);
+        vd__monitor_enter(&c->monitor);
+        c->monitored++;
+        vd__monitor_leave(&c->monitor);
     }
+    vd__monitor_enter(&c->monitor);
+    while (c->turn != me->number) vd__monitor_wait(&c->monitor);
+    c->order[COUNTERS - 1 - me->number] = me->number;
+    c->turn--;
+    vd__monitor_wake_all(&c->monitor);
+    vd__monitor_leave(&c->monitor);
 }
 
-#if defined(_WIN32)
-static DWORD WINAPI counter_run(void *user) {
-    count((const counter *)user);
-    return 0;
-}
-
-static bool counter_start(counter *me) {
-    me->thread = CreateThread(NULL, 0, counter_run, me, 0, NULL);
-    return me->thread != NULL;
-}
-
-static void counter_join(counter *me) {
-    WaitForSingleObject(me->thread, INFINITE);
-    CloseHandle(me->thread);
-}
-#else
-static void *counter_run(void *user) {
-    count((const counter *)user);
-    return NULL;
-}
-
-static bool counter_start(counter *me) { return !pthread_create(&me->thread, NULL, counter_run, me); }
-static void counter_join(counter *me) { pthread_join(me->thread, NULL); }
-#endif
-
-static void threads_exclude_each_other(void **state) {
+static void threads_exclude_and_wait(void **state) {
     static counting c;
     counter counters[COUNTERS];
     (void)state;
     memset(&c, 0, sizeof c);
+    vd__monitor_init(&c.monitor);
+    c.turn = COUNTERS - 1;
     for (uint32_t i = 0; i < COUNTERS; i++) {
         counters[i].c = &c;
         counters[i].number = i;
-        assert_true(counter_start(&counters[i]));
+        assert_true(vd__thread_start(&counters[i].thread, count, &counters[i]));
     }
-    for (uint32_t i = 0; i < COUNTERS; i++) counter_join(&counters[i]);
+    for (uint32_t i = 0; i < COUNTERS; i++) vd__thread_join(&counters[i].thread);
     assert_int_equal(c.atomic, COUNTERS * ROUNDS);
     assert_int_equal(c.locked, COUNTERS * ROUNDS);
+    assert_int_equal(c.monitored, COUNTERS * ROUNDS);
     assert_true(c.greatest == ((uint64_t)(ROUNDS - 1) << 32 | (COUNTERS - 1)));
+    assert_int_equal(c.turn, UINT32_MAX);
+    for (uint32_t i = 0; i < COUNTERS; i++) assert_int_equal(c.order[i], COUNTERS - 1 - i);
+    vd__monitor_destroy(&c.monitor);
     assert_true(vd__processor_count() >= 1 && vd__thread_stack_bytes() >= 16384);
 }
 
@@ -256,7 +244,7 @@ static void libraries_are_found(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, platform_setup, platform_teardown)
 
 static const struct CMUnitTest platform_tests[] = {
-    cmocka_unit_test(threads_exclude_each_other), cmocka_unit_test(time_passes),
+    cmocka_unit_test(threads_exclude_and_wait), cmocka_unit_test(time_passes),
     cmocka_unit_test(atomics_return_the_old_value), cmocka_unit_test(bits_are_found),
     CASE(files_are_created_replaced_and_deleted), CASE(folders_are_no_files), CASE(handles_are_copied),
     cmocka_unit_test(environment_is_read), cmocka_unit_test(libraries_are_found),
