@@ -1554,6 +1554,8 @@ typedef struct vd_kernel_desc {
                                        Default: the driver chooses */
     uint32_t elements;              /* length of arrays of resources that have none in the module: texture2D t[] in
                                        GLSL. Default: 64 */
+    bool count_registers;           /* make the driver report vd_kernel_info.registers. The driver may take longer to
+                                       compile such a kernel, and may not find it in its caches */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -1713,6 +1715,9 @@ typedef struct vd_kernel_info {
     uint32_t shared_bytes;          /* shared memory of a work-group in bytes */
     uint32_t argument_bytes;        /* size of the argument block in bytes */
     uint64_t features;              /* VD_FEATURE_ bits that the kernel needs */
+    uint32_t registers;             /* 32-bit registers of an invocation on device 0, if vd_kernel_desc.count_registers
+                                       was set; 0: not known. cuda reports them, and vulkan with NVIDIA's driver, by
+                                       VK_KHR_pipeline_executable_properties */
 } vd_kernel_info;
 
 typedef struct vd_kernel_arg_info {
@@ -4408,6 +4413,7 @@ typedef struct vd__kernel {
     bool linear;               /* the local size is a power of two x 1 x 1 */
     uint32_t first_format;     /* number of its first format; args[arg_count] is the output buffer. 0: does not print */
     bool has_padding;          /* the argument block has padding bytes */
+    bool count_registers;      /* vd_kernel_desc.count_registers */
     uint8_t axes;              /* vd_kernel_desc.axes */
     int threads_arg;           /* vd_kernel_desc.threads_arg */
     uint64_t threads[3];       /* vd_kernel_desc.threads; zeros: none */
@@ -5121,6 +5127,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
+    X(uint32_t, kernel_registers, (vd__device *dev, const vd__kernel_code *code), vk, cu, default, dummy) \
     X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
     X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, cu, cl, tape) \
     X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, cu, tape, tape) \
@@ -5282,6 +5289,12 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
 static void vd__default_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__default_commands_check(vd__device *dev, vd__commands *c) { (void)dev, (void)c; }
+
+/* Returns 0: unknown. */
+static VD__UNUSED uint32_t vd__default_kernel_registers(vd__device *dev, const vd__kernel_code *code) {
+    (void)dev, (void)code;
+    return 0;
+}
 
 /* Splitting a dispatch of `whole` work-groups: returns those of the launch that begins at work-group `base`. */
 static void vd__split_size(const uint32_t whole[3], const uint32_t limit[3], const uint32_t base[3],
@@ -8079,6 +8092,7 @@ typedef struct vd__dummy_device {
     uint64_t used_bytes[3];    /* by memory type */
     uint64_t timelines[VD_MAX_QUEUES]; /* submissions complete before queue_submit returns */
     uint64_t first_tick;       /* added to timestamps, for tests */
+    uint32_t registers;        /* vd_kernel_info.registers, for tests */
 } vd__dummy_device;
 
 static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_device *)dev->native; }
@@ -8298,8 +8312,13 @@ static vd_result vd__dummy_memory_bind(vd__device *dev, vd__memory *m) {
 }
 
 static vd_result vd__dummy_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
-    (void)dev, (void)desc, (void)code;
+    if (desc->count_registers) code->native[0] = vd__dummy_of(dev)->registers;
     return VD_OK;
+}
+
+static uint32_t vd__dummy_kernel_registers(vd__device *dev, const vd__kernel_code *code) {
+    (void)dev;
+    return (uint32_t)code->native[0];
 }
 
 static void vd__dummy_kernel_destroy(vd__device *dev, vd__kernel_code *code) { (void)dev, (void)code; }
@@ -8608,6 +8627,7 @@ VD__SMALL
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
     VD__VK_HANDLE_FUNCTIONS(X) \
     X(vkGetMemoryHostPointerPropertiesEXT) \
+    X(vkGetPipelineExecutableStatisticsKHR) \
     VD__VK_SWAPCHAIN_FUNCTIONS(X)
 
 #define VD__VK_RESULTS(X) \
@@ -8700,6 +8720,7 @@ typedef struct vd__vk_device {
     VkCommandPool barrier_pool; /* of barrier_buffer */
     VkCommandBuffer barrier_buffer; /* for vd__submission.barrier_first; recorded once, at its first use */
     bool address;              /* VD_FEATURE_ADDRESS is enabled */
+    bool has_statistics;       /* pipelineExecutableInfo is enabled */
     /* By timeline: time of the first of consecutive reads that failed, in ns. 0: the last read succeeded; UINT64_MAX:
        reads have failed for so long that the device counts as lost. */
     uint64_t timeline_failed_since[VD_MAX_QUEUES];
@@ -8854,6 +8875,7 @@ VD__SMALL
     X(EXTERNAL_HOST, "VK_EXT_external_memory_host", UINT32_MAX) \
     X(ATOMIC_FLOAT, "VK_EXT_shader_atomic_float", UINT32_MAX) \
     X(RECONVERGENCE, "VK_KHR_shader_maximal_reconvergence", UINT32_MAX) \
+    X(EXECUTABLES, "VK_KHR_pipeline_executable_properties", UINT32_MAX) \
     X(SUBGROUP_SIZE, "VK_EXT_subgroup_size_control", VK_API_VERSION_1_3) \
     X(DOT_PRODUCT, "VK_KHR_shader_integer_dot_product", VK_API_VERSION_1_3) \
     X(MAINTENANCE_4, "VK_KHR_maintenance4", VK_API_VERSION_1_3)
@@ -8875,6 +8897,8 @@ typedef struct vd__vk_reconvergence_features {
     X(reconvergence, vd__vk_reconvergence_features, (VkStructureType)1000434000, RECONVERGENCE)                        \
     X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlFeatures,                                                      \
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, SUBGROUP_SIZE)                                 \
+    X(executables, VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR,                                            \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, EXECUTABLES)                      \
     X(dot_product, VkPhysicalDeviceShaderIntegerDotProductFeatures,                                                    \
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, DOT_PRODUCT)                              \
     X(maintenance4, VkPhysicalDeviceMaintenance4Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,    \
@@ -8932,6 +8956,7 @@ typedef struct vd__vk_reconvergence_features {
     X(0, v11, variablePointers) \
     X(0, subgroup_size, subgroupSizeControl) \
     X(0, subgroup_size, computeFullSubgroups) \
+    X(0, executables, pipelineExecutableInfo) \
     X(0, maintenance4, maintenance4) \
     X(0, core.features, sparseBinding) \
     X(0, core.features, sparseResidencyBuffer) \
@@ -9766,6 +9791,8 @@ static void vd__vk_device_configure(vd__device *dev, const vd__vk_facts *facts) 
     vk->family = facts->family;
     vk->flush_alignment = p->limits.nonCoherentAtomSize;
     vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
+    vk->has_statistics = facts->features.executables.pipelineExecutableInfo
+                         && vk->vkGetPipelineExecutableStatisticsKHR;
     vk->graphics = facts->family_has_graphics;
     vk->granularity = p->limits.bufferImageGranularity;
     if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
@@ -10385,6 +10412,7 @@ typedef struct vd__vk_kernel {
     uint32_t element_count;    /* number of their descriptors */
     uint32_t first_binding;    /* number of the first one */
     bool mixed;                /* false: all bindings are storage buffers without arrays */
+    bool counts_registers;     /* the pipeline has statistics */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;       /* push constants; 0: a uniform buffer or no arguments */
     vd_kernel_desc *desc;      /* a copy for vd__vk_kernel_variant; NULL: no arguments */
@@ -10842,6 +10870,8 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     info.stage.module = shader;
     info.stage.pName = desc->entry ? desc->entry : "main";
     info.layout = kernel->layout;
+    kernel->counts_registers = desc->count_registers && vk->has_statistics;
+    if (kernel->counts_registers) info.flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
     VD__VK_STRUCT(VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, size_info,
                   VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
     size_info.requiredSubgroupSize = desc->subgroup_size;
@@ -10969,6 +10999,24 @@ static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *des
 static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     vd__vk_kernel_free(dev, vd__vk_kernel_of(code));
     code->native[0] = 0;
+}
+
+/* Returns the number that the driver names "Register Count" (NVIDIA); 0 if it reports none. */
+static uint32_t vd__vk_kernel_registers(vd__device *dev, const vd__kernel_code *code) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    VkPipelineExecutableStatisticKHR statistics[32];
+    uint32_t count = VD__COUNT(statistics);
+    if (!vd__vk_kernel_of(code)->counts_registers) return 0;
+    memset(statistics, 0, sizeof statistics);
+    for (uint32_t i = 0; i < count; i++) statistics[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
+    VD__VK_STRUCT(VkPipelineExecutableInfoKHR, info, VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR);
+    info.pipeline = vd__vk_kernel_of(code)->pipeline; /* a compute pipeline has one executable */
+    if (vk->vkGetPipelineExecutableStatisticsKHR(vk->handle, &info, &count, statistics) < 0) return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!strncmp(statistics[i].name, "Register Count", sizeof statistics[i].name)
+            && statistics[i].format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR)
+            return statistics[i].value.u64 < UINT32_MAX ? (uint32_t)statistics[i].value.u64 : 0;
+    return 0;
 }
 
 /* Replaces *kernel by its variant with the argument block in a uniform buffer and, if base_at is not NULL, with a loop
@@ -13059,6 +13107,7 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 139) \
     X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0) \
     X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1) \
+    X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4) \
     X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8) \
     X(CU_JIT_ERROR_LOG_BUFFER, 5) \
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6) \
@@ -14338,6 +14387,17 @@ static void vd__cu_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     }
     vd__free(vd__cu_allocator(dev), kernel);
     code->native[0] = 0;
+}
+
+/* Returns 0 if the driver cannot tell. */
+static uint32_t vd__cu_kernel_registers(vd__device *dev, const vd__kernel_code *code) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    int registers = 0;
+    if (vd__cu_enter(d)) return 0;
+    int result = d->api->cuFuncGetAttribute(&registers, VD__CU_FUNC_ATTRIBUTE_NUM_REGS,
+                                            vd__cu_kernel_of(code)->function);
+    vd__cu_leave(d);
+    return result || registers < 0 ? 0 : (uint32_t)registers;
 }
 
 #if VD__HAS_IMAGES
@@ -28667,6 +28727,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->features = desc->features;
     k->axes = (uint8_t)(desc->axes & 7u);
     k->threads_arg = desc->threads_arg;
+    k->count_registers = desc->count_registers;
     k->max_uses = VD_MAX_ARGS;
     for (int i = 0; i < 3; i++) k->threads[i] = desc->threads[i];
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
@@ -28879,6 +28940,8 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
     out->shared_bytes = k->shared_bytes;
     out->argument_bytes = k->argument_bytes;
     out->features = k->features;
+    out->registers = k->count_registers ? ctx->driver.backend->kernel_registers(&ctx->devices[0].device, &k->codes[0])
+                                        : 0;
     vd__slot_unpin(ctx, &k->slot);
     vd__api_end(ctx);
     return VD_OK;

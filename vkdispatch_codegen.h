@@ -851,6 +851,7 @@ typedef struct vc_kernel_desc {
     const char *threads_of;         /* instead of threads: name of a buffer, whose length in elements is the launch
                                        size; copied */
     bool checked;                   /* check the index of every access to memory; default: see "Checked kernels" */
+    bool count_registers;           /* vd_kernel_build sets vd_kernel_desc.count_registers */
 } vc_kernel_desc;
 
 /* ---- info: arguments and required features of a kernel ---- */
@@ -17746,6 +17747,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc_kernel 
     desc.format_count = info->format_count;
     desc.axes = info->axes;
     memcpy(desc.threads, k->desc.threads, sizeof desc.threads);
+    desc.count_registers = k->desc.count_registers;
     if (k->desc.threads_of) {
         while (desc.threads_arg < info->arg_count
                && (!info->args[desc.threads_arg].name || args[desc.threads_arg].kind > VD_ARG_ADDRESS

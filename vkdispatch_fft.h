@@ -1451,6 +1451,7 @@ typedef struct vd_plan {
     char name[64];           /* first 63 bytes of the desc's name */
     vd_arg_info arguments[VD_PLAN_MAX_ARGUMENTS]; /* arguments of the fragments: name, kind, type, access */
     int argument_count;      /* number of arguments */
+    bool count_registers;    /* private: vd_kernel_desc.count_registers of kernels of plans of this library */
     char argument_names[VD_PLAN_MAX_ARGUMENTS][64];
     struct vd_plan *next, *previous;  /* private */
     struct vd__plan_object *objects;  /* private */
@@ -1951,6 +1952,7 @@ static vc_kernel *vd__plan_begin(const vd_plan *plan, const char *name, uint32_t
     desc.local_size[0] = threads;
     desc.machine = vd_machine(plan->ctx);
     desc.machine.debug = false; /* checks multiply the time to compile these kernels */
+    desc.count_registers = plan->count_registers;
     desc.allocator.allocate = a.allocate;
     desc.allocator.reallocate = a.reallocate;
     desc.allocator.release = a.release;

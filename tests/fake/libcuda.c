@@ -958,7 +958,7 @@ API int cuFuncGetAttribute(int *value, int attribute, void *function) {
     if (function != last_loaded) return 913; /* not loaded: modules are loaded lazily */
     const char *text = (const char *)function;
     *value = attribute == 0 ? (strstr(text, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr(text, "__shared__")
-        ? 4096 : 0;
+        ? 4096 : attribute == 4 ? 40 : 0;
     return 0;
 }
 API int cuFuncSetAttribute(void *function, int attribute, int value) {

@@ -925,6 +925,34 @@ static void dynamic_shared_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
+static uint32_t cuda_registers(vd_context *ctx, vd_kernel k) {
+    vd_kernel_info info;
+    memset(&info, 0xff, sizeof info);
+    assert_int_equal(vd_kernel_query(ctx, k, &info), VD_OK);
+    return info.registers;
+}
+
+/* Those of the driver, if the desc asks for them; 0 if the driver fails, which is not an error. */
+static void registers_are_counted(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = "__global__ k() {}";
+    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    vd_kernel plain = vd_kernel_create(ctx, &d);
+    d.count_registers = true;
+    vd_kernel counted = vd_kernel_create(ctx, &d);
+    assert_true(plain.id && counted.id);
+    assert_int_equal(cuda_registers(ctx, plain), 0);
+    assert_int_equal(cuda_registers(ctx, counted), 40);
+    fake_fail("cuFuncGetAttribute", 1, 0);
+    assert_int_equal(cuda_registers(ctx, counted), 0);
+    assert_int_equal(cuda_registers(ctx, counted), 40);
+    vd_context_destroy(ctx);
+}
+
 static void buffers_are_passed_by_address(void **state) {
     static const vd_arg_info binding = {
         "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0
@@ -1529,7 +1557,8 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(kernel_receives_its_argument_block), CASE(an_indirect_dispatch_reads_its_size),
     CASE(waits_for_a_size_hold_no_lock), CASE(code_of_every_kind),
     CASE(unusable_cuda_source_is_refused),
-    CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
+    CASE(dynamic_shared_memory), CASE(registers_are_counted), CASE(buffers_are_passed_by_address),
+    CASE(compiled_code_is_cached),
     CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),
     CASE(graphs_become_graphs_of_the_driver), CASE(graphs_are_played_without_the_driver),
     CASE(images_are_passed_as_handles), CASE(images_in_slots_are_passed_as_handles),

@@ -51,6 +51,29 @@ static reflect_reflection query(vd_kernel k) {
     return info;
 }
 
+/* Returns the registers of a kernel that the builder makes. */
+static uint32_t reflect_registers(bool count) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.count_registers = count;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_WRITE);
+    VC_EACH(k, i) vc_store(x, i, vc_f32(1));
+    vd_kernel kernel = vd_kernel_build(reflect_ctx, k);
+    vc_free(k);
+    return query(kernel).kernel.registers;
+}
+
+static void registers_are_counted_if_the_desc_asks_for_them(void **state) {
+    vd__dummy_device *dummy = vd__dummy_of(&reflect_ctx->devices[0].device);
+    (void)state;
+    assert_int_equal(reflect_registers(true), 0); /* not known */
+    dummy->registers = 77;
+    assert_int_equal(reflect_registers(true), 77);
+    assert_int_equal(reflect_registers(false), 0);
+    dummy->registers = 0;
+}
+
 /* The results of a query belong to the caller and stay valid after the kernel is destroyed. Long names are cut. */
 static void queries_copy(void **state) {
     static const char letters[] = "a name of more than sixty-three bytes, of which sixty-three stay: abcdefgh";
@@ -976,6 +999,7 @@ static const struct CMUnitTest reflect_tests[] = {
     CASE(bad_uniform_blocks), CASE(required_subgroup_sizes),
     CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants), CASE(glsl_needs_a_macro),
     CASE(constants_over_limits), CASE(constant_expressions), CASE(damaged_constants), CASE(queries_copy),
+    CASE(registers_are_counted_if_the_desc_asks_for_them),
     CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(descriptor_arrays), CASE(truncations),
     CASE(random_bytes), CASE(mutations),
 };

@@ -4,17 +4,17 @@
        build/gcc/tools/bench/shapes terms timings > terms
        python3 tools/bench/shapes.py terms
 
-   `time`. A line of the file JOBS is "NAME COUNT": for every kernel of the plan NAME, the estimated shape and COUNT
-   random shapes are timed. NAME is N, NxN or NxNxN, as in the other benchmarks, with a prefix r2c- (reals to half
-   spectra), c2r- (back) or columns- (the first of two dimensions), and optional suffixes: @1 is a row in one kernel, @A
-   a row as A columns and rows of N / A elements, in two kernels; #B at the end is a batch of at most B transforms. A
-   line of the output is
+   `time`. A line of the file JOBS is "NAME COUNT": for every kernel of the plan NAME, the estimated shape, those that
+   VD_FFT_PATIENT times first, and COUNT random shapes are timed. NAME is N, NxN or NxNxN, as in the other benchmarks,
+   with a prefix r2c- (reals to half spectra), c2r- (back) or columns- (the first of two dimensions), and optional
+   suffixes: @1 is a row in one kernel, @A a row as A columns and rows of N / A elements, in two kernels; #B at the end
+   is a batch of at most B transforms. A line of the output is
 
-       NAME KERNEL SHAPE ms MEDIAN LOWEST copy MS
+       NAME KERNEL SHAPE ms MEDIAN LOWEST copy MS registers COUNT
 
-   with a shape as in VKDISPATCH_FFT_FACTORS, and the time of a copy of as many bytes. Each of the PROCESSES (default 1)
-   compiles kernels on its own; only one at a time uses the device. BENCH_BYTES is the size of the arrays (default 512
-   MiB, on a processor 1 MiB). BENCH_SECONDS (default 540) limits the time.
+   with a shape as in VKDISPATCH_FFT_FACTORS, the time of a copy of as many bytes, and vd_kernel_info.registers. Each of
+   the PROCESSES (default 1) compiles kernels on its own; only one at a time uses the device. BENCH_BYTES is the size of
+   the arrays (default 512 MiB, on a processor 1 MiB). BENCH_SECONDS (default 540) limits the time.
 
    `terms` prints the terms of vd__fft_time_terms for every timing, of plans with few elements those of
    vd__fft_latency_terms. tools/bench/shapes.py fits the weights of VD__FFT_TIME_TERMS and VD__FFT_LATENCY_TERMS to
@@ -210,26 +210,38 @@ static double estimate_of(const vd_fft *p, const vd__fft_pass *pass, const vd__f
                                                : vd__fft_cost(&p->device, s);
 }
 
-/* Selects shapes to time: the current one, then shapes of a random pool, a third with the lowest estimates and the
-   others at random, preferring few stages of similar radices. Returns their number. */
+/* Sets the shapes that VD_FFT_PATIENT times first: the current one and those of the lowest estimates. Returns their
+   number. */
+static uint32_t propose_shapes(bench *b, candidate *out) {
+    static vd__fft_choice choices[VD_PLAN_MAX_CHOICES];
+    b->tuner.choice = choices;
+    b->tuner.count = 0;
+    b->tuner.patient = true;
+    vd__fft_propose_shapes(&b->tuner);
+    memset(out, 0, b->tuner.count * sizeof *out);
+    for (uint32_t i = 0; i < b->tuner.count; i++) out[i].c = choices[i];
+    return b->tuner.count;
+}
+
+/* Selects shapes to time: those of propose_shapes, then `count` of a random pool, a third with the lowest estimates and
+   the others at random, preferring few stages of similar radices. Returns their number. */
 static uint32_t select_shapes(bench *b, const vd_fft *p, const vd__fft_pass *pass, uint32_t count, candidate *out) {
     static candidate pool[POOL];
-    uint32_t pooled = 0, selected = 1;
+    uint32_t proposed = propose_shapes(b, out), selected = proposed, pooled = 0;
     vd__fft_shape shape;
-    memset(out, 0, sizeof *out);
-    out->c = vd__fft_choice_of(&pass->shape);
     for (uint32_t tries = 0; tries < 40000 && pooled < POOL && pooled < 12 * count; tries++) {
         candidate *k = &pool[pooled];
         uint32_t i = 0;
         if (!random_choice(b, p, pass, &k->c, &shape)) continue;
         while (i < pooled && memcmp(&pool[i].c, &k->c, sizeof k->c) != 0) i++;
-        if (i < pooled || !memcmp(&out->c, &k->c, sizeof k->c)) continue;
+        for (uint32_t j = 0; j < proposed; j++) if (!memcmp(&out[j].c, &k->c, sizeof k->c)) i = POOL;
+        if (i != pooled) continue;
         k->time = estimate_of(p, pass, &shape);
         k->rank = k->time;
         pooled++;
     }
     qsort(pool, pooled, sizeof *pool, by_rank);
-    for (uint32_t i = 0; i < pooled && selected <= count / 3; i++) {
+    for (uint32_t i = 0; i < pooled && selected < proposed + count / 3; i++) {
         out[selected++] = pool[i];
         pool[i].time = 0;
     }
@@ -242,7 +254,7 @@ static uint32_t select_shapes(bench *b, const vd_fft *p, const vd__fft_pass *pas
         pool[i].rank = 20.0 * k + largest - smallest;
     }
     qsort(pool, pooled, sizeof *pool, by_rank);
-    for (uint32_t tries = 0; tries < 40 * count && selected <= count && pooled; tries++) {
+    for (uint32_t tries = 0; tries < 40 * count && selected < proposed + count && pooled; tries++) {
         uint32_t i = (uint32_t)(-log(1 - random_fraction(b)) * (pooled / 3 + 3));
         if (i >= pooled) i = pooled - 1;
         if (pool[i].time <= 0) continue;
@@ -271,6 +283,7 @@ static double time_runs(bench *b, const vd__fft_trial *t, uint64_t bytes, uint32
 /* Times a trial and prints the line. */
 static void time_trial(bench *b, const job *j, uint32_t number, const vd__fft_choice *c, const vd__fft_trial *t) {
     double ours[ROUNDS], copy[ROUNDS], lowest = 1e9;
+    vd_kernel_info info;
     char text[128], line[512];
     const vd__fft_pass *pass = b->tuner.pass;
     const vd_fft *p = b->tuner.plan;
@@ -279,14 +292,16 @@ static void time_trial(bench *b, const job *j, uint32_t number, const vd__fft_ch
     once = time_runs(b, t, 0, 2) / 2;
     uint32_t runs = once > 0.0025 ? 1 : (uint32_t)(0.0025 / once) + 1;
     if (runs > 800) runs = 800;
+    if (vd_kernel_query(b->ctx, t->kernel, &info)) die("vd_kernel_query", vd_error_text());
     for (uint32_t i = 0; i < ROUNDS; i++) {
         ours[i] = time_runs(b, t, 0, runs) / runs;
         copy[i] = time_runs(b, NULL, bytes, runs) / runs;
         if (ours[i] < lowest) lowest = ours[i];
     }
     print_choice(text, sizeof text, c);
-    int length = snprintf(line, sizeof line, "%s %u %s ms %.5f %.5f copy %.5f\n", j->name, number, text,
-                        1e3 * bench_median(ours, ROUNDS), 1e3 * lowest, 1e3 * bench_median(copy, ROUNDS));
+    int length = snprintf(line, sizeof line, "%s %u %s ms %.5f %.5f copy %.5f registers %u\n", j->name, number,
+                          text, 1e3 * bench_median(ours, ROUNDS), 1e3 * lowest, 1e3 * bench_median(copy, ROUNDS),
+                          info.registers);
     if (write(1, line, (size_t)length) != length) die("write", "failed");
 }
 
@@ -300,6 +315,7 @@ static void time_shape(bench *b, const job *j, uint32_t number, const vd__fft_ch
     struct vd__plan_object *objects = tuner->plan->base.objects;
     tuner->plan->base.objects = NULL;
     vd__fft_isolate_pass(tuner, scratch);
+    scratch->base.count_registers = true;
     vd_result result = vd__fft_apply_choice(tuner->plan, tuner->pass, c, &pass->shape) ? VD_ERROR_UNSUPPORTED : VD_OK;
     if (!result) result = vd__fft_make_tables(scratch);
     if (!result) result = vd__fft_build_kernel(scratch, 0, tuner->direction, false);
@@ -319,7 +335,7 @@ static void time_shape(bench *b, const job *j, uint32_t number, const vd__fft_ch
 }
 
 static void run_job(bench *b, const job *j) {
-    static candidate shapes[POOL + 1];
+    static candidate shapes[POOL + VD_PLAN_MAX_CHOICES];
     vd_fft *p = plan_of(b, j->name);
     if (!p) {
         fprintf(stderr, "%s: %s\n", j->name, vd_error_text());
