@@ -6057,9 +6057,8 @@ static uint32_t vc__lower_carry_sum(vc__lowering *s, uint16_t op, uint32_t a, ui
     return op == VC__OP_ADD || (r != VC__NIL && vc__is_bit(s, r)) ? r : VC__NIL;
 }
 
-/* Lowers a sum of two words to the low half of a 64-bit sum. Extends a, or b if that is a better operand to extend: a
-   product, or the only one that can be extended. If neither can be, the order is kept, so that ADD and ADD_CARRY share
-   one 64-bit sum. */
+/* Lowers a sum of two words to the low half of a 64-bit sum. Extends b instead of a if b is a product, or if only b
+   can be extended. If neither can be, the order is kept, so that ADD and ADD_CARRY share one 64-bit sum. */
 static uint32_t vc__lower_low_sum(vc__lowering *s, uint32_t a, uint32_t b) {
     uint32_t extendable = vc__sum_to_extend(s, VC__OP_ADD, b);
     bool swap = vc__lowered_node(s, extendable)->op == VC__OP_MUL
@@ -6150,9 +6149,8 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
 
 /* ---- casts ---- */
 
-/* The range to which a float is clamped before it is cast to an integer. low, high: bit patterns of the lowest and the
-   highest float that fit the integer type; beyond: of the smallest power of two that does not fit. exact: `high` equals
-   the largest integer. */
+/* The range to which a float is clamped before it is cast to an integer, as bit patterns. beyond: the smallest power of
+   two that does not fit. exact: `high` equals the largest integer. */
 typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range;
 
 static vc__range vc__cast_range(vc_type from, vc_type to) {
@@ -6169,9 +6167,9 @@ static vc__range vc__cast_range(vc_type from, vc_type to) {
     return r;
 }
 
-/* Whether a float is not NaN. Tests the bits of an f32, of an f64 if the machine has 64-bit integers, and of all types
-   in C: a driver that assumes that floats are not NaN (NVIDIA, after an abs) folds a float comparison, and so may
-   compiler options of the user in C. */
+/* Whether a float is not NaN. Tests the bits of an f32, of an f64 if there are 64-bit integers, and of all types in C:
+   drivers (NVIDIA, after an abs) and compiler options of the user may fold a comparison on the assumption that floats
+   are not NaN. */
 static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x) {
     uint32_t kind = vc__kind(vc__lowered_type(s, x));
     bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I64));
@@ -6302,9 +6300,8 @@ static uint64_t vc__power_bits(uint32_t kind, int power) {
     return (uint64_t)((int64_t)vc__ones(vc__kinds[kind].exponent - 1u) + power) << vc__kinds[kind].fraction;
 }
 
-/* Rounds a float like a cast to the narrower kind `to` and back, by operations on its bits: to nearest even. Values
-   that round above the largest number become infinity. Values below the smallest normal number become multiples of the
-   smallest subnormal number. */
+/* Rounds a float like a cast to the narrower kind `to` and back, by operations on its bits: to nearest even, with
+   infinities and subnormal numbers. */
 static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
     uint32_t kind = vc__kind(vc__lowered_type(s, x));
     uint32_t drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
@@ -6522,9 +6519,8 @@ static uint32_t vc__lower_atomic_value(vc__lowering *s, const vc__node *n, uint3
     return vc__make_vec(s, vc__vec(vc__lowered_type(s, expected), 2), part, 2);
 }
 
-/* Atomics that only move floats (exchange, compare-exchange, load, store) are lowered to integers. Those that compute
-   with floats keep their type: they are printed as a loop of compare-exchanges, additions of f32 also as one
-   instruction. */
+/* Atomics that only move floats (exchange, compare-exchange, load, store) are lowered to integers. Other float
+   atomics are printed as a loop of compare-exchanges, f32 addition also as one instruction. */
 static uint32_t vc__lower_atomic(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2];
@@ -7637,9 +7633,8 @@ static inline void vc__mark_operand(vc__lowering *s, uint32_t operand) {
     if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE;
 }
 
-/* Dead-code elimination: marks the nodes on which effects and blocks depend. Returns the number of live constants, and
-   counts the live nodes of each region that are not leaves in region_start. The walk is backward, because users have
-   higher numbers than their operands. */
+/* Dead-code elimination, backward, because users have higher numbers than their operands. Returns the number of live
+   constants, and counts the other live nodes of each region, except leaves, in region_start. */
 VC__NOINLINE static uint32_t vc__mark_live(vc__lowering *s) {
     uint32_t i = s->count, consts = 0;
     memset(s->region_start, 0, s->kernel->anchor_count * sizeof(uint32_t));
@@ -8544,9 +8539,8 @@ static uint32_t vc__spirv_plain_room(vc__spirv *s) {
             body->capacity - body->count : decorations->capacity - decorations->count) / VC__PLAIN_WORDS;
 }
 
-/* Prints node i, a plain operation, and the plain operations that follow it. Returns the first node that is not plain
-   or does not fit. Consecutive nodes usually have the same type, so the properties of the type are looked up only when
-   it changes. */
+/* Prints plain operations from node i on. Returns the first node that is not plain or does not fit. Consecutive nodes
+   usually have the same type, so its properties are looked up only when it changes. */
 VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
     const uint32_t *plain = s->k->lower.plain;
@@ -9651,9 +9645,8 @@ static bool vc__p_is_reserved(const char *name) {
            || vc__p_is_listed(vc__p_types, name) || vc__p_is_listed(vc__p_types, name + kind);
 }
 
-/* Copies the letters and digits of a name. Each sequence of other characters between them becomes one underscore;
-   those at the beginning and the end are dropped. NULL becomes "". The result is cut off after 28 characters, which
-   leaves room for a prefix and a number. */
+/* Replaces each sequence of characters that are not letters or digits by one underscore, and drops those at both ends.
+   At most 28 characters are kept, which leaves room for a prefix and a number. */
 static void vc__p_sanitize(const char *name, char out[VC__NAME_BYTES]) {
     size_t n = 0;
     for (; name && *name && n < VC__NAME_BYTES - 20; name++) {
@@ -10598,9 +10591,8 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     vc__p_put(g, "]");
 }
 
-/* Prints an element of a buffer that is passed by address: "x[i].at", "p.at" or "p[3].at", where x is the buffer, i an
-   index, p a variable with the address of an element (a VC__OP_POINTER) and 3 a constant offset. GLSL does not allow
-   64-bit indices in [], so the address is then computed first: "(x + i).at". */
+/* An element of a buffer that is passed by address: "x[i].at", "p.at" or "p[3].at", where p is a POINTER and 3 a
+   constant offset. GLSL does not allow 64-bit indices in [], so the address is then computed first: "(x + i).at". */
 static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->node[n->a[0]];
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
@@ -11316,9 +11308,8 @@ static void vc__c_gap(vc__printer *g, uint32_t offset, uint32_t *end) {
     *end = offset;
 }
 
-/* Declares a member of the argument block at byte `offset`; `format`: the declaration before its name, a text for
-   `type`. *end: end of the previous member. A struct argument is declared as its scalars, so C does not insert the
-   padding at the end of the struct; an explicit member fills it. */
+/* format: the declaration before the name, a text for `type`. *end: end of the previous member. A struct argument is
+   declared as its scalars, so C does not insert the padding at the end of the struct; an explicit member fills it. */
 static void vc__c_member(vc__printer *g, const char *format, vc_type type, const char *name, uint32_t count,
                          uint32_t bytes, uint32_t offset, uint32_t *end) {
     if (offset > ((*end + bytes - 1) & ~(bytes - 1))) vc__c_gap(g, offset, end);
@@ -12673,9 +12664,8 @@ static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
     return type < VC__USER_TYPE ? type : k->user_type[type - VC__USER_TYPE].type;
 }
 
-/* The layout of a type, the same as in C. A scalar is aligned to its size. Vectors, complex numbers and matrices have
-   the alignment of their scalars and no padding. A struct has the largest alignment of its members, and its size is a
-   multiple of that. Size 0: no such type. */
+/* The layout is that of C. Vectors, complex numbers and matrices have the alignment of their scalars and no padding.
+   Size 0: no such type. */
 static vc__layout vc__layout_of(const vc_kernel *k, vc_type type) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
     vc__layout s = { 0, 0, 0, 0, 0 };
@@ -13498,9 +13488,8 @@ static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
-/* Adds, in advance, every view that an access to elements of `type` of a buffer may need, so that the order of the
-   views depends on the type only, not on the accesses. A struct or array type that occurs several times needs the same
-   views each time, so it is visited only once per buffer. */
+/* Adds, in advance, every view that an access to elements of `type` may need, so that the order of the views depends
+   on the type only, not on the accesses. Each struct or array type is visited only once per buffer. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     if (vc__is_type(type) || vc__is_complex(type)) {
         vc__view_of(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
@@ -15343,8 +15332,7 @@ static uint32_t vc__block_flags_of(const vc_kernel *k, uint32_t node) {
 }
 
 /* If some invocations of a subgroup may not reach an operation, its result is undefined without maximal reconvergence.
-   `masked`: only the conditions of enclosing IF and ELSE blocks select the active invocations, as CUDA C requires.
-   `where` and `cause` are for the message. */
+   masked: VC__REACH_MASKED, as CUDA C requires. where, cause: for the message */
 static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
     if (k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
     if (k->desc.machine.missing_features & VC_FEATURE_RECONVERGENCE) {
@@ -16183,9 +16171,8 @@ static vc__fn vc__fn_two(vc_val a, vc_val b, const char *call, uint32_t kinds) {
 /* Keeps the number of components. */
 static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__components(vc_typeof(v))), v); }
 
-/* Returns the result of a call. If the operands are immediates that cannot be folded, the result has the name of this
-   function instead of that of a function that it called. If there is no kernel because an operand is unusable, returns
-   that operand. */
+/* Returns the result of a call. For immediates that cannot be folded, it has the name of this function instead of that
+   of a function that it called. Without a kernel, an unusable operand is returned. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
