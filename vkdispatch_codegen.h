@@ -15831,13 +15831,20 @@ enum { VC__MAX_REPLAYS = 16 }; /* maximum passes over one loop; after that, all 
    outside and stored inside as varying, and a return in the loop as divergent. */
 static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     const vc__block *b = &k->block[loop];
+    const bool subgroup = b->exit_divergence & VC__NODE_VARIES_SUB;
+    bool returns = false;
     for (uint32_t anchor = b->open + 1; b->exit_divergence && anchor < b->close; anchor++) {
         const vc__node *n = &k->node[k->anchor[anchor].node];
         vc__object *o = n->op == VC__OP_STORE ? &k->object[k->node[n->a[0]].x] : NULL;
         if (o && vc__is_private(o) && k->block[o->block].open < b->open) vc__add_divergence(k, o, b->exit_divergence);
-        if (n->op == VC__OP_RETURN_IF) k->group_returned = true;
-        if (n->op == VC__OP_RETURN_IF && b->exit_divergence & VC__NODE_VARIES_SUB) k->subgroup_returned = true;
+        returns = returns || n->op == VC__OP_RETURN_IF;
     }
+    if (!returns) return;
+    vc__divergent_exit e = { VC__NIL, subgroup ? VC__BLOCK_DIVERGES_SUB : VC__BLOCK_DIVERGES, b->exit_divergence,
+                             b->cause, true };
+    k->group_returned = true;
+    k->subgroup_returned = k->subgroup_returned || subgroup;
+    vc__apply_exit(k, "return_if", &e); /* the enclosing loops continue without the invocations that returned */
 }
 
 static void vc__replay_block(vc_kernel *k, vc__node *n) {

@@ -169,6 +169,21 @@ static void rounds(void **state) {
     VC_FOR(r.k, j, vc_u32(0), r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
     vc_barrier(r.k);
     divergence_fails(r, "vc_barrier in kernel 'k': called after a vc_return_if that may have ended some invocations of a work-group");
+    /* the next iteration of the outer loop runs without the invocations that returned */
+    r = divergence_begin(0);
+    VC_FOR(r.k, i, vc_u32(0), r.n) {
+        vc_barrier(r.k);
+        VC_FOR(r.k, j, i, r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
+    }
+    divergence_fails(r, "vc_return_if in kernel 'k': the condition differs between the invocations of a work-group, but the loop contains a barrier or "
+                        "work-group function that all of them must reach");
+    r = divergence_begin(VC_FEATURE_RECONVERGENCE);
+    VC_FOR(r.k, i, vc_u32(0), r.n) {
+        vc_store(r.out, i, vc_subgroup_reduce(VC_ADD, r.id));
+        VC_FOR(r.k, j, i, r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
+    }
+    divergence_fails(r, "vc_return_if in kernel 'k': the condition differs between the invocations of a subgroup, and the loop contains a subgroup "
+                        "operation; this requires maximal reconvergence, which the device does not support (VC_FEATURE_RECONVERGENCE)");
     r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         vc_break_if(r.k, vc_get(r.stop));
