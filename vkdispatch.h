@@ -2597,9 +2597,9 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__ALIGN_UP(n, align) (VD__CEIL_DIV(n, align) * (align))
 
 /* VD__SMALL and VD__SMALL_END enclose code that runs once per object or waits for a driver anyway: it is optimised for
-   size, without the slowest compiler passes. Frame pointers, without sibling calls and shrink-wrapping, make epilogues
-   and the unwind tables (.eh_frame) smaller. After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so no code may
-   test that macro. */
+   size, without the slowest compiler passes and those that make this code larger. Frame pointers, without sibling calls
+   and shrink-wrapping, make epilogues and the unwind tables (.eh_frame) smaller. After VD__SMALL_END gcc still defines
+   __OPTIMIZE_SIZE__, so no code may test that macro. */
 #if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
 #define VD__SMALL
 #define VD__SMALL_END
@@ -2615,7 +2615,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__SMALL_LEVEL "Os"
 #endif
 #define VD__SMALL _Pragma("GCC push_options") \
-    VD__PRAGMA(GCC optimize (VD__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+    VD__PRAGMA(GCC optimize (VD__SMALL_LEVEL, "no-tree-dominator-opts", "no-tree-dse", "no-tree-coalesce-vars", \
+                             "no-partial-inlining", "no-if-conversion", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
                              "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
                              "no-expensive-optimizations", "no-omit-frame-pointer", "no-optimize-sibling-calls", \
                              "no-shrink-wrap"))
