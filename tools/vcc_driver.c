@@ -340,7 +340,7 @@ static void say_desc(bytes *b, const char *name, int f, const vc_info *info) {
         (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
     if (info->format_count) say(b, "%s_%s_formats, %d, ", name, form, info->format_count);
     else put_string(b, "NULL, 0, ");
-    say(b, "%lu, { 0, 0, 0 }, 0, NULL, 0, NULL, 0, NULL, NULL, 0, 0 }", (unsigned long)info->axes);
+    say(b, "%lu, { 0, 0, 0 }, 0, NULL, 0, NULL, 0, NULL, NULL, 0, 0, false }", (unsigned long)info->axes);
 }
 
 /* Selects the first form that the device supports; if there is none, a form with a supported language, so that the
