@@ -9610,26 +9610,26 @@ static bool vc__p_is_listed(const char *list, const char *name) {
 
 /* Words with a meaning in GLSL, C, CUDA C or OpenCL C. */
 static const char vc__p_reserved[] =
-    "GL_* INFINITY NAN NULL VULKAN abs acos{,h} active align{as,of} all an{d,d_eq,y} arguments asin{,h} asm "
-    "atan{,2,h} atomic{,^,_uint} attribute auto barrier bit{Count,and,field^,or} block{Dim,Idx} bool break buffer "
-    "ca{se,st,tch} ceil centroid char{,16_t,32_t} cla{mp,ss} coherent com{mon,pl,plex} const{,_cast,ant,expr} "
-    "co{ntinue,ntrolBarrier,s,sh} cross dFd{x,y} de{cltype,fault,fine,fined,grees,lete,mote,terminant} "
-    "device{,coherent} dis{card,tance} do dot double{,#,BitsTo*} dynamic_cast else enum equal event_t "
-    "exp{,2,licit,ort} extern{,al} faceforward false fi{lter,ndLSB,ndMSB,xed} flat "
-    "float{,#,16BitsTo*,16_t,32_t,64_t,BitsTo*} floor fma fmod for fr{act,exp,iend} fwidth gl_* global goto "
-    "greaterThan{,Equal} gridDim groupMemoryBarrier half{,#} highp host if imulExtended in{,f,finity,line,out,put} "
-    "int{,#,16BitsTo*,16_t,32_t,64BitsTo*,64_t,8_t,BitsTo*,erface} invariant inverse{,sqrt} isinf isnan kernel "
-    "layout ldexp length lessThan{,Equal} lo{cal,g,g2,ng,wp} ma{d,in,x} mediump memoryBarrier{,^} min mix mod{,f} "
-    "mutable namespace nan new no{except,inline,ise#,nprivate,perspective,rmalize,t,tEqual,t_eq} nullptr operator "
-    "or or_eq out{,erProduct,put} pa{ck,ck^,rtition,tch} pervertex{EXT,NV} pipe pow precis{e,ion} "
-    "pr{intf,ivate,otected} ptrdiff_t public queuefamilycoherent radians read{_only,_write,only} "
-    "re{flect,fract,gister,interpret_cast,source,strict,turn} round{,Even} rsqrt sample{,r,r_t} "
-    "sh{adercallcoherent,ared,ort} si{gn,gned,n,nh,ze_t,zeof} smooth{,step} sqrt static{,_assert,_cast} step struct "
-    "subgroup{^,coherent} subroutine superp switch tan{,h} te{mplate,xel^,xture} this thread{Idx,_local} throw "
-    "tr{anspose,ue,unc,y} type{def,id,name,of} uaddCarry uchar "
-    "uint{,#,16BitsTo*,16_t,32_t,64BitsTo*,64_t,8_t,BitsTo*} ulong umulExtended un{iform,ion,pack,pack^,signed} "
-    "ushort using varying virtual void volatile warpSize wchar_t while workgroupcoherent write{_only,only} "
-    "xor{,_eq} ";
+    "abs acos{,h} active alignas alignof all and and_eq any arguments asin{,h} asm atan{,2,h} atomic{,^,_uint} "
+    "attribute auto barrier bitand bitCount bitfield^ bitor block{Dim,Idx} bool break buffer case cast catch ceil "
+    "centroid char{,16_t,32_t} clamp class coherent common compl complex const{,_cast,ant,expr} continue "
+    "controlBarrier cos cosh cross decltype default define defined degrees delete demote determinant "
+    "device{,coherent} dFdx dFdy discard distance do dot double{,#,BitsTo*} dynamic_cast else enum equal event_t exp "
+    "exp2 explicit export extern external faceforward false filter find{LSB,MSB} fixed flat "
+    "float{,#,16BitsTo*,16_t,32_t,64_t,BitsTo*} floor fma fmod for fract frexp friend fwidth GL_* gl_* global goto "
+    "greaterThan{,Equal} gridDim groupMemoryBarrier half{,#} highp host if imulExtended in inf INFINITY infinity "
+    "inline inout input int{,#,16BitsTo*,16_t,32_t,64BitsTo*,64_t,8_t,BitsTo*} interface invariant inverse "
+    "inversesqrt isinf isnan kernel layout ldexp length lessThan{,Equal} local log log2 long lowp mad main max "
+    "mediump memoryBarrier{,^} min mix mod modf mutable namespace NAN nan new noexcept noinline noise# nonprivate "
+    "noperspective normalize not{,Equal,_eq} NULL nullptr operator or or_eq out outerProduct output pack{,^} "
+    "partition patch pervertex{EXT,NV} pipe pow precise precision printf private protected ptrdiff_t public "
+    "queuefamilycoherent radians read_{only,write} readonly reflect refract register reinterpret_cast resource "
+    "restrict return round{,Even} rsqrt sample{,r,r_t} shadercallcoherent shared short sign signed sin sinh size_t "
+    "sizeof smooth smoothstep sqrt static{,_assert,_cast} step struct subgroup^ subgroupcoherent subroutine superp "
+    "switch tan tanh template texel^ texture this thread{Idx,_local} throw transpose true trunc try "
+    "type{def,id,name,of} uaddCarry uchar uint{,#,16BitsTo*,16_t,32_t,64BitsTo*,64_t,8_t,BitsTo*} ulong umulExtended "
+    "uniform union unpack{,^} unsigned ushort using varying virtual void volatile VULKAN warpSize wchar_t while "
+    "workgroupcoherent write_only writeonly xor xor_eq ";
 
 /* Names that the printers generate: variables, counters, words and gaps of the argument block, types. */
 static const char vc__p_generated[] =
@@ -11022,20 +11022,19 @@ static inline int vc__c_language(const vc__printer *g) { return vc__is_cuda(g->l
 /* Reserved words of OpenCL C and CUDA C in addition to vc__p_reserved: built-in functions and types, functions that the
    printers define (f32_of_f16), and names of CUDA's library, which a kernel cannot have. */
 static const char vc__c_reserved[] =
-    "CLK_* acospi as{_*,inpi,sert,ync_work_group_copy} atan{2pi,pi} atom* bitselect cbrt char# "
-    "cl{_*,k_*,ock64,ock_t,z} convert{,_*} copysign cospi ctz cuda* cyl_bessel_i{0,1} dim3 erf{,c,cinv,cx,inv} "
-    "exp{10,m1} f16_of_* f32_of_* fabs fast_{distance,length,normalize} fdi{m,vide} fmax{,mag} fmin{,mag} free "
-    "generic get_global_{id,offset,size} get_{group_id,image*,local_id,local_size,num_groups,work_dim} hadd hypot "
+    "acospi as_* asinpi assert async_work_group_copy atan2pi atanpi atom* bitselect cbrt char# cl_* CLK_* clk_* "
+    "clock{64,_t} clz convert{,_*} copysign cospi ctz cuda* cyl_bessel_i{0,1} dim3 erf{,c,cinv,cx,inv} exp10 expm1 "
+    "f16_of_* f32_of_* fabs fast_{distance,length,normalize} fdim fdivide fmax fmaxmag fmin fminmag free generic "
+    "get_{global_id,global_offset,global_size,group_id,image*,local_id,local_size,num_groups,work_dim} hadd hypot "
     "i386 ilogb image{1d*,2d*,3d*} intptr_t "
     "is{equal,finite,greater,less,lessgreater,normal,notequal,ordered,unordered} j0 j1 jn "
-    "kernel_e{nqueue_flags_t,xec} labs lgamma linux ll{abs,max,min,rint,round} log{10,1p,b} long{#,long#} lrint "
-    "lround ma{d24,d_hi,d_sat,ke_*,lloc} mem_fence memory_{order*,scope*} mul{24,_hi} ndrange_t nearbyint nextafter "
-    "norm{,3d,4d,cdf,cdfinv} po{pcount,wn,wr} prefetch queue_t rcbrt "
-    "re{ad_image*,ad_mem_fence,mainder,mquo,serve_id_t} rhadd rhypot rint rnorm{,3d,4d} rootn rotate scalb{ln,n} "
-    "select shared_memory short# shuffle{,2} signbit sincos{,pi} sinpi std surf* tanpi tex* tgamma "
-    "to_{global,local,private} uchar# uintptr_t ullm{ax,in} ulong{#,long#} umax umin unix upsample ushort# "
-    "va_{arg,copy,end,list,start} vc_* vec_step vload{#,_half*} vstore{#,_half*} wait_group_events "
-    "write_{image*,mem_fence} y0 y1 yn ";
+    "kernel_{enqueue_flags_t,exec} labs lgamma linux llabs llmax llmin llrint llround log10 log1p logb long# "
+    "longlong# lrint lround mad{24,_hi,_sat} make_* malloc mem_fence memory_{order*,scope*} mul24 mul_hi ndrange_t "
+    "nearbyint nextafter norm{,3d,4d,cdf,cdfinv} popcount pown powr prefetch queue_t rcbrt read_{image*,mem_fence} "
+    "remainder remquo reserve_id_t rhadd rhypot rint rnorm{,3d,4d} rootn rotate scalbln scalbn select shared_memory "
+    "short# shuffle{,2} signbit sincos sincospi sinpi std surf* tanpi tex* tgamma to_{global,local,private} uchar# "
+    "uintptr_t ullmax ullmin ulong# ulonglong# umax umin unix upsample ushort# va_{arg,copy,end,list,start} vc_* "
+    "vec_step vload{#,_half*} vstore{#,_half*} wait_group_events write_{image*,mem_fence} y0 y1 yn ";
 
 /* Whether a name is reserved in CUDA C or OpenCL C: by the lists, with an "f" at the end that CUDA's functions of f32
    have (expf), or because it could be a macro (three or more capital letters, digits and underscores). */
