@@ -469,29 +469,30 @@
          check the result of vd_wait_idle.
 
    Indirect dispatch
-       vd_dispatch_desc.indirect names a buffer with three u32, the numbers of threads or work-groups along the axes,
-       which an earlier kernel may have computed. On vulkan, dispatches can be chained in this way without waiting on
-       the host. The implicit arguments (VD_IMPLICIT_THREADS and _GROUPS) are computed from these numbers after they are
-       limited, so guards such as VC_EACH work.
+       vd_dispatch_desc.indirect names a buffer with three u32, the numbers of threads (with indirect_groups: of
+       work-groups) along the axes, which an earlier kernel may have computed. On vulkan, the host does not wait for
+       them.
        * A number of 0 along any axis: nothing is executed.
        * More work-groups than limits.max_groups along an axis: all are executed if the kernel has
-         VD_IMPLICIT_GROUP_BASE along that axis. Kernels of the builder have it along the axes that they use. Of other
-         kernels, work-groups beyond this limit are not executed.
-       * If the whole work-groups along an axis have more than 2^32 - 1 threads, the work-groups beyond that are not
-         executed by any kernel.
-       * Work-groups that are not executed are logged as an error: on vulkan by vd_wait_idle, vd_profile_read, _print
-         and _write, vd_context_destroy or a later submission, possibly once for several submissions of one graph that
-         are in flight at the same time; on the other backends by the submission itself.
+         VD_IMPLICIT_GROUP_BASE along that axis. Kernels of the builder have it along each axis whose ids they read, if
+         max_groups is below 2^31 - 1 there. If a kernel does not have it, the work-groups beyond the limit are not
+         executed.
+       * No kernel executes more than floor((2^32 - 1) / local size) work-groups along an axis.
+       * VD_IMPLICIT_THREADS and _GROUPS contain the numbers that are executed, after these limits.
+       * A dispatch some of whose work-groups were not executed is logged as an error: on vulkan by vd_wait_idle,
+         vd_profile_read, _print and _write, vd_context_destroy or a later call that records a command, submits a graph
+         or frees a destroyed graph, possibly once for several submissions of one graph that are in flight at the same
+         time; on the other backends by the submission itself.
        * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch. The first
          indirect dispatch of a kernel compiles a variant of it if it has VD_IMPLICIT_GROUP_BASE, or if
          VD_IMPLICIT_THREADS or _GROUPS are push constants. The variant has its argument block in memory and, instead of
          the group base, a loop over work-groups.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
          blocks until the commands before the dispatch are complete. Other threads may use the device meanwhile; their
-         submissions to the same queue, and those that need its results on another queue, wait too. A thread that
-         records a command which depends on an unsubmitted indirect dispatch of another queue submits that dispatch; if
-         so, or if a list depends on a submission that waits, other threads that use the device wait meanwhile. Such a
-         dispatch cannot be captured into a CUDA graph.
+         submissions to the same queue, and those that need its results on another queue, wait too. Two calls block all
+         threads that use the device until the numbers have been read: recording a command that depends on an indirect
+         dispatch in the unsubmitted batch of another queue, which submits that batch; and submitting a list that
+         depends on a submission of another queue that waits. Indirect dispatches cannot be captured into a CUDA graph.
 
    Profiling
        vd_scope_begin and vd_scope_end measure the commands between them on the device, in all lists. In an immediate
@@ -5827,8 +5828,8 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     bool trusted = true;
     vd__file file = vd__file_open_trusted(path, &file_size, &trusted);
     if (!trusted)
-        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, not a link, that only "
-                 "this user and root (on Windows, administrators) own and can write to", path);
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file (not a link), owned by "
+                 "this user or root and writable by no other user (Windows: by this user and administrators)", path);
     if (file == VD__NO_FILE) return NULL;
     void *data = vd__cache_read(host, file, file_size, key, size);
     vd__file_close(file);
@@ -6477,7 +6478,8 @@ static void vd__etc_decode(vd_format format, const vd__texture_block *b, vd__tex
 
 typedef struct vd__astc {
     uint32_t columns, rows, planes, weight_range; /* of the grid of weights */
-    uint32_t parts, partition, modes[4];          /* partitions, their index, the mode of each one's colours */
+    uint32_t parts, partition, modes[4];          /* number of partitions, index of their pattern, color
+                                                     endpoint mode of each */
     uint32_t plane_component;                     /* component that has the second plane of weights */
     uint32_t color_start, color_bits, color_range;
     int32_t ends[4][2][4];
@@ -18867,7 +18869,7 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
         return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is %s with size %u, but backend %s %s",
                             a->separate ? "a separate image" : what, (unsigned)a->size, dev->driver->backend->name,
                             dev->image_handles
-                            ? "passes images with their samplers as handles of 8 bytes in the argument block"
+                            ? "passes each image, with its sampler, as a handle of 8 bytes in the argument block"
                             : "binds images and samplers, which have size 0");
     if (a->kind == VD_ARG_SAMPLER) return VD_OK;
     if (a->dim == VD_DIM_BUFFER && !dev->info.limits.max_texels)
@@ -18975,8 +18977,8 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
                         (int)VD_IMPLICIT_OUTPUT);
     if ((h->kind == VD_IMPLICIT_LENGTH || shape || output)
         && (!arg || arg->count || (arg->kind >= VD_ARG_VALUE && (!shape || arg->kind != VD_ARG_IMAGE))))
-        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, but must be the index of %s, and not of an "
-                        "array", i, (unsigned)h->arg, shape ? "a buffer or an image" : "a buffer");
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, but must be the index of a buffer%s that is "
+                        "not an array", i, (unsigned)h->arg, shape ? " or image" : "");
     if (output && (arg != &desc->args[desc->arg_count - 1] || arg->type != VD_U32))
         return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, but the output buffer must be the last "
                         "argument, and have type u32", i, (unsigned)h->arg);
@@ -22770,8 +22772,8 @@ static vd_result vd__image_refuse_texels(const vd__image *image, const char *whi
 static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
     if (!image) vd__fail_handle(&ctx->images, handle.id, which, "image");
-    else if (image->resource.graph || vd__image_refuse_texels(image, which)) {
-        if (image->resource.graph) vd__graph_fail_buffer(NULL, &image->resource);
+    else if (image->resource.graph ? vd__graph_fail_buffer(NULL, &image->resource)
+                                   : vd__image_refuse_texels(image, which)) {
         vd__slot_unpin(ctx, &image->resource.slot);
         return NULL;
     }
@@ -22914,7 +22916,7 @@ static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_sh
 static vd_result vd__image_sparse_check(const vd_context *ctx, const vd_image_desc *desc) {
     if (desc->dim == VD_DIM_1D || desc->dim == VD_DIM_1D_ARRAY)
         return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but desc.dim is that of a 1-D image, which has no "
-                        "tiles on any device; use a 2-D image with desc.extent[1] 1");
+                        "tiles on any device; use a 2-D image of height 1");
     if (ctx->device_count > 1)
         return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, which needs a context with one device, but this one "
                         "has %u", ctx->device_count);

@@ -222,8 +222,9 @@
            vc_at                returns a reference to an element
            vc_field             returns a reference to a member of an element, or to a column of a matrix
 
-       vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3]. For buffers passed by address, the sum i + 3 is computed
-       with 64 bits. Run-time indices of the same type are added in that type; use i64 beyond 2^32 elements.
+       vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3]. A constant offset is added with 64 bits if the buffer is
+       passed by address. Two run-time indices of the same type are added in that type: a sum of u32 wraps at 2^32, one
+       of i32 at 2^31; use i64 for larger buffers.
 
    Control flow
            VC_IF(k, c) { … } VC_ELSE(k) { … }
@@ -384,19 +385,20 @@
        vc_fence records a fence.
 
    Subgroups
-       A subgroup is a set of invocations of one work-group that the device executes together. The result of a subgroup
-       operation depends on which invocations execute it, so the operation stays where it is recorded and is never
-       merged with another one.
+       A subgroup is a set of invocations of one work-group that can exchange values without shared memory. The result
+       of a subgroup operation depends on which invocations execute it, so the operation stays where it is recorded and
+       is never merged with another one.
        * On a machine with VC_FEATURE_SUBGROUP, but without VC_FEATURE_RECONVERGENCE, all invocations of the subgroup
-         must reach a subgroup operation. It is an error under a condition that may differ between them (VC_EACH is
-         one), in a loop that they may leave in different iterations, and after a vc_continue_if (of the same loop) or
-         vc_return_if that only some of them may execute.
-       * On other machines it is allowed there, and combines the invocations that reach it. CUDA C supports this only
-         if the divergence comes from VC_IF, VC_ELSE or VC_EACH: vc_source and vd_kernel_build fail if the operation is
-         in a loop or VC_SWITCH that diverges, or after such a vc_continue_if or vc_return_if.
+         must reach a subgroup operation. It is an error inside a block whose condition may differ between them (such
+         as VC_EACH), in a loop that they may leave in different iterations, and after a vc_return_if, or a
+         vc_continue_if of a loop that contains the operation, that only some of them may take.
+       * On all other machines, subgroup operations are allowed in these places, and combine the invocations that reach
+         them. CUDA C supports this only if the divergence comes from VC_IF, VC_ELSE or VC_EACH: vc_source and
+         vd_kernel_build fail if the operation is in a loop or VC_SWITCH that diverges, or after such a vc_continue_if
+         or vc_return_if.
        * vc_subgroup_size, vc_subgroup_count, the ids and vc_subgroup_elect are allowed everywhere. In divergent control
-         flow, vc_subgroup_elect may be true for several of the invocations that reach it: for one of each set that the
-         device executes together.
+         flow, the device may execute the invocations that reach vc_subgroup_elect in several parts; it is then true
+         for one invocation of each part.
        * The results of vc_subgroup_any, _all, _all_equal, _ballot, _broadcast, _broadcast_first and _reduce are
          uniform within the subgroup, as are vc_subgroup_id, _size and _count. So they can be conditions of blocks
          that contain subgroup operations.
@@ -406,9 +408,10 @@
          correct only if the local size along axis 0 is a multiple of vc_subgroup_size.
 
    Work-group functions
-       vc_group_reduce, vc_group_inclusive, vc_group_exclusive and vc_group_broadcast combine values of the whole
-       work-group. They use shared memory, two elements per invocation, allocated once per type. They are allowed
-       where vc_barrier is, wait for all invocations, and order accesses to shared memory only.
+       vc_group_reduce, vc_group_inclusive, vc_group_exclusive and vc_group_broadcast exchange values between all
+       invocations of the work-group. They share an array in shared memory for each type, two elements per invocation;
+       i8 and i16 use that of i32, u8, u16 and bool that of u32, f16 that of f32. They are allowed where vc_barrier is,
+       wait for all invocations, and order accesses to shared memory only.
 
    Divergence
        A barrier or work-group function is an error in divergent control flow: where a condition may differ between
@@ -1175,8 +1178,8 @@ VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* vector of sca
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
 
-/* Returns the vector whose components are those of the parts, in order: scalars and vectors of one type with 2 to 4
-   components together. All parts may be immediates. vc_vec(k, x, y, …) is a short form. */
+/* Returns the vector whose components are those of the parts, in order. The parts are scalars and vectors with the same
+   scalar type, and 2 to 4 components in total. All parts may be immediates. vc_vec(k, x, y, …) is a short form. */
 VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count);
 #ifndef __cplusplus
 #define vc_vec(k, ...) \
@@ -1444,7 +1447,8 @@ VC_API vc_val vc_subgroup_id(vc_kernel *k);                      /* u32: of the 
 VC_API vc_val vc_subgroup_count(vc_kernel *k);                   /* u32: subgroups of the work-group */
 VC_API vc_val vc_subgroup_local_id(vc_kernel *k);                /* u32: of the invocation in its subgroup; need not
                                                                     increase with vc_local_index */
-VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* bool: true for exactly one active invocation */
+VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* bool: true for one active invocation; in divergent
+                                                                    control flow see the manual */
 VC_API vc_val vc_subgroup_any(vc_val condition);                 /* bool: true in an active invocation */
 VC_API vc_val vc_subgroup_all(vc_val condition);                 /* bool: true in all active invocations */
 VC_API vc_val vc_subgroup_all_equal(vc_val v);                   /* bool: v is equal in all active invocations; floats
@@ -6731,10 +6735,10 @@ static uint32_t vc__make_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uin
 /* the highest lane in both sets; more than 31 if there is none */
 VC__SUBRULE(highest_lane, "u32(find_msb(x & y))")
 
-/* Reduction or scan of any set of active lanes, in log2(size) exchanges: doubles the size of blocks of lanes. Every
-   active lane reads the highest active lane of the other half of its block, which has the result of that half; in a
-   scan only lanes of the upper half do (Sklansky, Conditional-sum addition logic, 1960). `lanes`: VC__LANES_; `size`:
-   lanes in a cluster. */
+/* Reduction or scan of any set of active lanes, in log2(size) exchanges. Each merges pairs of neighbouring blocks of
+   lanes: every active lane reads the highest active lane of the other block of its pair, which has the result of that
+   block; in a scan, lanes of the lower block discard it (Sklansky, Conditional-sum addition logic, 1960). An exclusive
+   scan then reads the result of the next lower active lane. lanes: VC__LANES_; size: lanes in a cluster, else 32. */
 static uint32_t vc__make_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
     uint32_t mask = vc__make_active_mask(s), lane = vc__make_warp_lane(s), most = vc__make_u32(s, 32), c, other;
     uint32_t limit = lanes == VC__LANES_ALL || lanes == VC__LANES_CLUSTER ? most : lane;
@@ -14231,7 +14235,7 @@ static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_
     return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is not a %s", name, type,
                           (type & 0xffffu) >= VC__USER_TYPE ? "type of this kernel"
                           : type > 15 && type < 512 && vc__mask(type & 15u)
-                              ? "valid type: its scalar type has no such vector or matrix"
+                              ? "valid type: there is no such vector or matrix"
                               : "valid type");
 }
 
@@ -14886,9 +14890,8 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
     vc__operand o[4];
     uint32_t node[4], components = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (!parts || count < 1 || count > 4)
-        return vc__fail_call(k, call, "the call has %u parts%s, but must have 1 to 4", count,
-                             parts ? "" : " (parts is NULL)");
+    if (!parts) return vc__fail_call(k, call, "parts is NULL");
+    if (count < 1 || count > 4) return vc__fail_call(k, call, "the call has %u parts, but must have 1 to 4", count);
     if (!vc__operands_of(k, call, parts, count, o)) return vc__no_value();
     for (uint32_t i = 0; i < count; i++) {
         components += vc__components(o[i].type);

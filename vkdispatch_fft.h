@@ -87,8 +87,8 @@
 
    Linking
        Link with the libraries that vkdispatch.h needs and, except with MSVC, with -lm. With VKDISPATCH_VKFFT also link
-       with the C++ library, glslang, glslang-default-resource-limits, and the libraries that these need
-       (tools/libraries prints those of Debian 12).
+       with the C++ library, glslang, glslang-default-resource-limits, and the libraries that these need (for Debian 12,
+       `tools/libraries PROGRAM.d` prints all of them; the compiler writes PROGRAM.d with -MD).
        With VKDISPATCH_STATIC (see vkdispatch.h), the functions of this header have internal linkage, too: define
        VKDISPATCH_IMPLEMENTATION, VKDISPATCH_CODEGEN_IMPLEMENTATION and VKDISPATCH_FFT_IMPLEMENTATION in every
        translation unit that includes it.
@@ -7376,8 +7376,8 @@ static void vd__fft_load_tile(vd__fft_writer *w) {
 /* The range that a pass reads or writes contains element j of all butterflies, of none, or of some. */
 typedef enum vd__fft_range_check { VD__FFT_INSIDE, VD__FFT_OUTSIDE, VD__FFT_CONDITIONAL } vd__fft_range_check;
 
-/* Checks element j of butterfly b against the ranges of all axes, last axis first. condition: set only for
-   VD__FFT_CONDITIONAL. */
+/* Checks element j of butterfly b against the ranges of all axes; ranges[0] is that of the last axis. *condition is
+   valid only with VD__FFT_CONDITIONAL. */
 static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_range *ranges,
                                                const vd__fft_stage_info *g, vc_val b, uint32_t j, vc_val *condition) {
     const vd__fft_shape *s = w->shape;
@@ -9411,7 +9411,8 @@ static void vd__reduce_staged_states(const vd__reduce_writer *w, vc_val read, ui
     }
 }
 
-/* Adds `reads` reads of `step` elements, from read number `read` on; the last one has `last` elements. */
+/* Accumulates consecutive reads, beginning with number `read`, in the state of the thread. reads: their number; step:
+   elements of each; last: elements of the last one. */
 static void vd__reduce_staged_append(const vd__reduce_writer *w, vc_val read, uint32_t reads, uint32_t step,
                                      uint32_t last) {
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
@@ -9720,7 +9721,7 @@ static uint32_t vd__reduce_bank_conflicts(const vd_reduce *p) {
     return worst;
 }
 
-/* Approximate instructions of a thread for each element after loading it. */
+/* Approximate number of instructions that a thread executes for each element after loading it. */
 static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
     uint32_t fields = vd__reduce_plan_info(p)->fields, size = vd_type_size(p->desc.type);
     uint32_t cost = p->keyed ? p->desc.type == VD_F16 ? 4 : 2 : fields == 1 ? 1 : fields == 2 ? 7 : 5;
@@ -9728,8 +9729,9 @@ static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
     return size == 8 ? 2 * cost : size < 4 ? cost + 1 : cost;
 }
 
-/* Approximate instructions of a thread. A 32-bit load from shared memory counts as 4 * conflicts instructions. The
-   constants here and in vd__reduce_staging_cost fit 460 timings of 22 reductions on an H200. */
+/* Approximate number of instructions that a thread executes. A 32-bit load from shared memory counts as 4 * conflicts
+   instructions. The constants here and in vd__reduce_staging_cost were fitted to 460 timings of 22 reductions on an
+   H200. */
 static double vd__reduce_thread_cost(const vd_reduce *p, uint32_t conflicts) {
     uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), inputs = vd__reduce_inputs(&p->desc);
     uint32_t n = (uint32_t)p->reduced.product, whole = n / step, words = vd_type_size(p->desc.type) == 8 ? 2 : 1;
@@ -14527,7 +14529,7 @@ static vd_result vd__fft_prepare_trial(void *user, vd_plan_results *results) {
     return vd_fill(vd_immediate(p->base.ctx, 0, 0), tuner->out, 0, VD_WHOLE, NULL, 0);
 }
 
-/* Fills a buffer with random numbers of magnitude 1/2 … 1, f16 with 1/32 … 1/16. */
+/* Fills a buffer with random numbers of magnitude 1/2 … 1 (f16: 1/32 … 1/16) that repeat every VD__FFT_NOISE_BYTES. */
 static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t bytes, vc_type type) {
     const vd_allocator *a = &tuner->plan->base.allocator;
     vd_list *list = vd_immediate(tuner->plan->base.ctx, 0, 0);
@@ -14539,7 +14541,7 @@ static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t 
         state = state * 6364136223846793005u + 1442695040888963407u;
         uint64_t x = (state & 0x800FFFFFFFFFFFFFu) | 0x3FE0000000000000u;
         uint32_t w = (uint32_t)(state >> 32 & 0x807FFFFFu) | 0x3F000000u;
-        /* small, so that sums of some thousand values do not overflow */
+        /* f16 is small, so that results of long transforms do not overflow */
         uint16_t h = (uint16_t)((state >> 48 & 0x83FFu) | 0x2800u);
         memcpy(data + i, size == 8 ? (const void *)&x : size == 4 ? (const void *)&w : (const void *)&h, size);
     }
@@ -14559,8 +14561,9 @@ static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
     vd__fft_free(&allocator, tuner);
 }
 
-/* Creates the buffers for all passes in the first call. Returns false on failure, or if one would exceed max_bytes (the
-   spectrum of an f64 convolution: twice as many). */
+/* The first call creates buffers that are large enough for every pass, and fills the spectrum. Later calls return
+   whether it succeeded, by `out`, which is created last. Fails also if a buffer would exceed max_bytes (the spectrum of
+   an f64 convolution: 2 * max_bytes). */
 static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
     vd_fft *p = tuner->plan;
     uint64_t spectrum = 0, max_bytes = tuner->max_bytes;
@@ -14760,9 +14763,9 @@ static void vd__fft_set_strides(const vd_fft *p, const uint64_t *stride, vd__fft
     for (uint32_t i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
 }
 
-/* Computes l->span from the dimension with the smallest stride to that with the largest. Each stride must be at least
-   the span of those before it, so that elements do not overlap. In the input, a smaller stride other than 0 is accepted
-   and sets *overlaps, even if no two elements coincide. */
+/* Computes l->span, adding the dimensions in order of increasing stride. The stride of each one with more than one
+   element must be at least the span of those before it, so that elements do not overlap. In the input, a smaller stride
+   other than 0 is accepted and sets *overlaps, even if no two elements coincide. */
 static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char *prefix, vd__fft_layout *l,
                                   bool *overlaps) {
     uint64_t limit = vd__fft_max_span(p);
@@ -14776,7 +14779,7 @@ static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char
             return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu%s", prefix,
                                 order[i], (unsigned long long)step,
                                 (unsigned long long)(role == VD__FFT_IN ? 1 : l->span),
-                                role == VD__FFT_IN ? "" : ", the span of the dimensions with smaller strides");
+                                role == VD__FFT_IN ? "" : ", the span of the dimensions whose strides are not larger");
         if (step > (limit - l->span) / (n - 1))
             return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, so the array spans more than %llu "
                                 "elements, the limit", prefix, order[i], (unsigned long long)step,

@@ -889,7 +889,7 @@ static void bad_input(void **state) {
     desc.shape[2] = 16;
     desc.out_stride[0] = 15;
     desc.out_stride[2] = desc.out_stride[1] = 1;
-    refuse(ctx, &desc, "out_stride[0] is 15, but must be at least 16, the span of the dimensions with smaller strides");
+    refuse(ctx, &desc, "out_stride[0] is 15, but must be at least 16, the span of the dimensions whose strides are not larger");
     memset(desc.out_stride, 0, sizeof desc.out_stride);
     desc.in_stride[2] = desc.in_stride[1] = 1;
     refuse(ctx, &desc, "in_stride[0] is 0, but must be at least 1");

@@ -134,7 +134,7 @@ static void descs_that_print_are_checked(void **state) {
     output_refused(ctx, &p, "desc.format_count is 3 and desc.formats is NULL");
     plan_of(k, &p);
     p.hidden[output].arg = 5;
-    output_refused(ctx, &p, ".arg is 5, but must be the index of a buffer, and not of an array");
+    output_refused(ctx, &p, ".arg is 5, but must be the index of a buffer that is not an array");
     plan_of(k, &p);
     p.args[0].type = VD_F32;
     output_refused(ctx, &p, "but the output buffer must be the last argument, and have type u32");
