@@ -526,29 +526,31 @@
        Devices without timestamps are not measured.
 
    Cache files
-       vd_context_desc.cache_directory holds compiled code, which the driver executes, and measurements. These files
-       must be as trustworthy as the program: their checksum detects damage, not forgery.
+       vd_context_desc.cache_directory holds compiled code, which the driver executes, and what libraries store with
+       vd_cache_store, such as the timings of vkdispatch_fft.h. These files must be as trustworthy as the program: their
+       checksum detects damage, not forgery.
        * A file is used only if it is a regular file, not a symbolic link, owned by the effective user or root, and not
          writable by group or others. Other files are ignored, with a warning in the log.
-       * Files are written with mode 0600 under a temporary name and then renamed. Opening a file never blocks.
-       * On Windows, owner and access control list of a file must admit only this user, administrators and the system.
-         Files are created with such a list. Use a folder in %LOCALAPPDATA%.
+       * Files are written with mode 0600 under a temporary name and then renamed. A FIFO does not block the program.
+       * On Windows, the owner must be this user, administrators or the system, and the access control list must let
+         no other user change the file. Files are created with such a list. Use a folder in %LOCALAPPDATA%.
        * The mode of the folder is not checked. Users who may write there can remove or replace files, but their files
          are not used.
-       * CUDA and OpenCL: one file for each kernel, written when it has been compiled.
-       * Vulkan: one file for each device and driver version, with the data of vkGetPipelineCacheData. It is read when
-         a device is opened, and written by vd_context_destroy and after every 64 new kernels. A write keeps the
-         pipelines that other contexts have added to the file. If the driver returns no pipelines (llvmpipe of Mesa
+       * CUDA and OpenCL: one file for each source, written after it has been compiled. Binaries are not cached.
+       * Vulkan: one file for each model of device and driver version, with the data of vkGetPipelineCacheData. It is
+         read when a device is opened, and written by vd_context_destroy and after every 64 new kernels. A write keeps
+         the pipelines that other contexts have added to the file. If the driver returns no pipelines (llvmpipe of Mesa
          22.3), no file is written. Drivers may have their own caches, which this library does not control.
-       A file that is damaged, or belongs to another device or driver, is ignored. A file that cannot be written is left
-       out. In both cases there is a warning in the log. vd_stats counts files that were used, missing or ignored, and
-       written.
+       A file that is damaged is ignored, and a file that cannot be written is skipped, each with a warning in the log.
+       Files of other devices or drivers have other names. Code that the driver rejects is compiled again. vd_stats
+       counts files that were used, files that were missing or ignored, and files that were written.
 
    SPIR-V modules
        Versions 1.0 to 1.6 (1.6 requires Vulkan 1.3), compute entry points. If a module uses something else,
        vd_kernel_create fails with a message that names it.
-       entry point      desc.entry selects one of several. The arguments are then the variables that this entry point
-                        uses; otherwise, all variables of the module.
+       entry point      desc.entry selects one of several compute entry points. In a module with several entry points
+                        of any kind, the arguments are the variables that the selected one uses; otherwise, all
+                        variables of the module.
        local size       LocalSize, LocalSizeId, or a constant decorated WorkgroupSize.
        constants        desc.constants sets specialisation constants, which then count as literal constants everywhere:
                         in array lengths, the local size, and constant expressions of integers and booleans.
@@ -559,9 +561,10 @@
        push constants   One block. Scalars, vectors, and column-major matrices without padding are values of their type.
                         Other matrices, structs and arrays are VD_BYTES: pass them in the module's layout, with
                         vd_value(VD_STRUCT(size), pointer). A pointer of class PhysicalStorageBuffer is a buffer.
-       access           All accesses of the entry point, also through functions and variables, except those that
-                        NonWritable and NonReadable exclude. An address that is computed from integers, or loaded from a
-                        buffer, counts as an access to every buffer argument.
+       access           vd_arg_info.access is derived from all loads, stores and atomics that the entry point can
+                        reach, also in functions and through pointer variables. NonWritable excludes writes,
+                        NonReadable excludes reads. An address that is computed from integers, or loaded from a buffer,
+                        counts as an access to every buffer argument.
        capabilities     Shader, Matrix, and those of the device's features.
        images           Sampled images (with their sampler, or separate ones), storage images, texel buffers and
                         samplers in descriptor set 0, bindings 0 to 63. A storage image counts as read unless it is
@@ -569,14 +572,14 @@
        uniform blocks   Uniform blocks (class Uniform with Block) are buffers of type VD_BYTES: pass a buffer or view of
                         any type, with at least the bytes of the block, at most limits.max_uniform_bytes, and beginning
                         at a multiple of limits.uniform_alignment. The layout is that of the module (std140 in GLSL).
-       arrays           Arrays of storage buffers, uniform blocks, images or samplers, with one length: see "Arrays of
+       arrays           One-dimensional arrays of storage buffers, uniform blocks, images or samplers: see "Arrays of
                         resources".
        not supported    Multisampled images, arrays of cubes, arrays of arrays of descriptors, indices into arrays of
-                        texel buffers that are not constant, decoration groups.
+                        texel buffers unless they are constant, decoration groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. The
-                        id bound is at most 2^18 plus 16 for each word, so that memory is bounded by the module's
-                        size, and at most 4194303.
+                        id bound must not exceed 2^18 + 16 * words, so that the module's size bounds the memory, nor
+                        4194303.
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
    GLSL and HLSL
@@ -3193,8 +3196,7 @@ static const char *vd__environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
-/* For a variable that names a library or a folder. A privileged program ignores it, because the variable would let the
-   user choose the code that runs. */
+/* For a variable that a privileged program must ignore, because it selects code that runs or files that are written. */
 static VD__UNUSED const char *vd__environment_path(const char *name, char out[VD__PATH_CHARS]) {
     return vd__is_privileged() ? NULL : vd__environment_read(name, out);
 }
@@ -18960,8 +18962,8 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has alignment %u, which is not a power of two",
                             (unsigned)a->align);
     if (a->uniform && (a->kind != VD_ARG_BINDING || a->access & VD_WRITE))
-        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " is a uniform block, but its kind is not VD_ARG_BINDING, "
-                            "or its access has VD_WRITE");
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " is a uniform block, so its kind must be VD_ARG_BINDING, "
+                            "and its access must not include VD_WRITE");
     if (vd__descriptor_of(a)) return vd__arg_info_check_binding(desc, i);
     vd_result r = vd__arg_info_check_block(desc, i);
     if (r) return r;
@@ -22933,7 +22935,7 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
         return vd__fail(VD_ERROR_INVALID, "desc.dim is %d, but must be 0 or one of VD_DIM_1D to VD_DIM_2D_ARRAY",
                         (int)desc->dim);
     if (desc->usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
-        return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
+        return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be 0, VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
                         (unsigned)desc->usage);
     memset(shape, 0, sizeof *shape);
     vd__image_format_set(ctx, desc->format, shape);
@@ -23501,9 +23503,10 @@ static vd_result vd__default_samplers_create(vd_context *ctx) {
         for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
             uint64_t *sampler = &ctx->devices[i].default_samplers[linear];
             if (!*sampler) r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, &desc, sampler);
-            if (r != VD_ERROR_UNSUPPORTED) continue; /* then no format needs the sampler */
-            vd__last_error = saved;
-            r = VD_OK;
+            if (r == VD_ERROR_UNSUPPORTED) { /* a driver without this filter: no format uses the sampler */
+                vd__last_error = saved;
+                r = VD_OK;
+            }
         }
     }
     return r;
@@ -27389,9 +27392,9 @@ static void vd__context_device_finish(vd__context_device *dev) {
 
 enum { VD__MAX_ATTEMPTS = 16 }; /* to allocate device memory */
 
-/* Called without locks after a failed allocation. Returns whether to try again, with the error from before the
-   allocation: the first time, if waiting for the device frees destroyed objects; otherwise, if the user's callback has
-   freed memory. */
+/* Called without locks after a failed allocation. Returns whether to try again; then it has restored the error from
+   before the allocation. The first time, this is so if destroyed objects wait to be freed; otherwise, if the user's
+   callback has freed memory. */
 static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t bytes, const vd__error *before,
                                  uint32_t *attempt) {
     vd_context *ctx = dev->ctx;

@@ -292,14 +292,14 @@
        The following are exact or correctly rounded: operations on integers, conversions, comparisons, + - * neg abs
        sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf.
 
-       For all other functions, the table has the largest error, in units in the last place of the result r. A term
-       2^-n without a unit is an absolute error, which is added.
+       The table has bounds of the error of its functions, in units in the last place of the result r. A term 2^-n is an
+       absolute error that is added, unless "of cosh" follows. fma: see "Meaning of operations".
        * f16, f32: functions of the device have the bounds of the Vulkan specification (Precision of Core SPIR-V
          Instructions, Precision of GLSL.std.450 Instructions). The bounds of sin and cos hold for |x| <= pi.
        * asinh and the functions below it are computed by the builder, from those above and arithmetic. So are sinh and
          cosh of f16 and f32 in SPIR-V and GLSL, and all functions of f64 except div and sqrt. The bounds of sin, cos
          and tan of f64 hold for |x| <= 2^30.
-       * OpenCL C: the last column applies to f16 and f32.
+       * In OpenCL C, the last column replaces those of f16 and f32.
 
        The tests check these bounds on every target.
 
@@ -337,14 +337,15 @@
 
        "8 of cosh" is 8 units in the last place of cosh(x), "2^-10 of cosh" 2^-10 of such a unit.
 
-       norm and distance: 6 units; normalize: 8, if no square overflows or underflows (vc_hypot has no such limit).
+       norm and distance: 6 units, normalize: 8, all three only if no square overflows or underflows (vc_hypot has no
+       such condition).
        cross, reflect_vector and refract are sums of products whose terms can cancel, so they have no bound; for f16
        they are computed in f32. mix rounds after each operation. dot is a chain of fma.
 
        rem of floats is x - y * trunc(x / y) without fma. If |x| < |y| it is x. If the result is too large or has the
        wrong sign, because the division was inexact, y is added or subtracted once. If x / y rounds to an integer, the
-       result can be 0 instead of almost |y|: vc_rem(1, 0.1) of f32 is 0. Otherwise it is off by at most one unit in the
-       last place of x, and by more if the device's division is not correctly rounded and x / y is large. With
+       result can be 0 instead of almost |y|: vc_rem(1, 0.1) of f32 is 0. Otherwise the error is at most one unit in the
+       last place of x if the device's division is correctly rounded; if not, it is larger for a large x / y. With
        vc_kernel_desc.fast, only the formula is computed.
 
    Multi-word integers
@@ -5562,7 +5563,8 @@ static uint32_t vc__rule_of(vc__lowering *s, uint32_t rule, uint32_t x, uint32_t
     return vc__rule_numbered(s, vc__lowered_type(s, x), rule, x, y, NULL, 0);
 }
 
-/* Records the operations of a rule on the tape. It has `count` results, at most four. */
+/* Records the operations of a rule on the tape, or, if k is NULL, computes them on immediates. It has `count` results,
+   at most four. */
 static void vc__rule_record_of(vc_kernel *k, vc_type type, uint32_t rule, const vc_val *values, uint32_t inputs,
                                vc_val *out, uint32_t count) {
     vc__rule_state r;
@@ -6202,9 +6204,9 @@ static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type mid
     return vc__rule_numbered(s, type, VC__RULE(largest_beyond, "[x y b m] b <= x ? m : y"), x, whole, numbers, 2);
 }
 
-/* The intermediate type of a cast; `to` if it needs none. It is a 32-bit integer between floats and narrow integers,
-   and f32 between f16 and integers: f32 represents all integers that do not overflow f16. The two steps are the only
-   casts that are supported on devices that only load and store narrow types. */
+/* The intermediate type of a cast; `to` if it needs none: f32 between f16 and any integer (f32 represents all integers
+   that do not overflow f16), else a 32-bit integer between a float and a narrower integer. Devices that only load and
+   store narrow types convert f16 only to and from f32, and narrow integers only to and from 32-bit ones. */
 static vc_type vc__cast_intermediate_type(vc_type from, vc_type to) {
     vc_type shape = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
@@ -16768,7 +16770,7 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
 
 /* ---- dot products ---- */
 
-/* Immediates are folded. */
+/* Records `op`; without a kernel, all operands are immediates, and computes the result. */
 static vc_val vc__fn_dot_4x8(const vc__fn *f, uint32_t op, vc_type kind) {
     vc_val r = vc__no_value();
     uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL };

@@ -8741,10 +8741,11 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
    Rounding errors grow with the number of operations between an element and its result. Therefore a thread accumulates
    states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, into one state, and this state into
    level 0. After VD__REDUCE_CHAIN states, level 0 is merged into level 1 and cleared; after VD__REDUCE_CHAIN of these,
-   level 1 is merged into level 2, and so on. The elements of one step, and the states of the threads, are merged by a
-   binary tree. The error of a sum of n >= 2 elements is below 4 eps log2(n) times the sum of their magnitudes, where
-   eps is the distance from 1 to the next larger number. Variances are computed from differences from the first element
-   of a result, which avoids cancellation if the mean is large compared with the standard deviation. */
+   level 1 is merged into level 2, and so on. The elements of one step (but see vd__reduce_variance_of), and the
+   states of the threads, are merged by a binary tree. The error of a sum of n >= 2 elements is below 4 eps log2(n)
+   times the sum of their magnitudes, where eps is the distance from 1 to the next larger number. Variances are
+   computed from differences from the first element of a result, which avoids cancellation if the mean is large
+   compared with the standard deviation. */
 
 enum {
     VD__REDUCE_LANES = 32,        /* neighbouring results per work-group */
@@ -9064,22 +9065,24 @@ static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_
     return s;
 }
 
-/* Merges `count` states, in a binary tree; s is overwritten. The states of variances must be those of single elements:
-   instead of a tree, their mean is computed, then the sum of the squared differences from it. */
-static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
-    vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
-    if (w->desc->op == VD_REDUCE_VARIANCE) {
-        for (uint32_t i = 1; i < count; i++) mean = vc_add(mean, s[i].v[0]);
-        mean = vc_div(mean, vc_cast(w->type[0], vc_u32(count)));
-        for (uint32_t i = 0; i < count; i++) {
-            vc_val difference = vc_sub(s[i].v[0], mean);
-            squares = vc_fma(difference, difference, squares);
-        }
-        s[0].v[0] = mean;
-        s[0].v[1] = squares;
-        s[0].v[2] = vc_imm(w->type[2], count);
-        return s[0];
+/* The mean of single elements, then the sum of the squared differences from it. */
+static vd__reduce_state vd__reduce_variance_of(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
+    vc_val sum = s[0].v[0], squares = vc_imm(w->type[0], 0);
+    for (uint32_t i = 1; i < count; i++) sum = vc_add(sum, s[i].v[0]);
+    vc_val mean = vc_div(sum, vc_cast(w->type[0], vc_u32(count)));
+    for (uint32_t i = 0; i < count; i++) {
+        vc_val difference = vc_sub(s[i].v[0], mean);
+        squares = vc_fma(difference, difference, squares);
     }
+    s[0].v[0] = mean;
+    s[0].v[1] = squares;
+    s[0].v[2] = vc_imm(w->type[2], count);
+    return s[0];
+}
+
+/* Merges `count` states; s is overwritten. Variances: the states must be those of single elements. */
+static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
+    if (w->desc->op == VD_REDUCE_VARIANCE) return vd__reduce_variance_of(w, s, count);
     for (uint32_t n = count, half; n > 1; n = half) {
         half = (n + 1) / 2;
         for (uint32_t i = 0; i + half < n; i++) s[i] = vd__reduce_merge(w, s[i], s[i + half]);
@@ -13875,7 +13878,8 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
 /* Whether a list of this device with a vd_convolve_set_filter was submitted. */
 static bool vd__convolve_has_filter(const vd_convolve *p, int device) { return p->filter_devices >> device & 1; }
 
-/* Removes lists that were discarded, and all lists of a device of which one was submitted: its filter is set. */
+/* Removes discarded lists. Once a list of a device was submitted, the device's filter is set, and its other lists are
+   removed too. */
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {

@@ -491,7 +491,7 @@ static void bad_uniform_blocks(void **state) {
     d.args = args;
     d.arg_count = 2;
     assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
-    CHECK_TEXT("argument 1 '' is a uniform block, but its kind is not VD_ARG_BINDING, or its access has VD_WRITE");
+    CHECK_TEXT("argument 1 '' is a uniform block, so its kind must be VD_ARG_BINDING, and its access must not include VD_WRITE");
     args[1].access = VD_READ;
     vd_device_info limited = *vd_device(reflect_ctx, 0);
     limited.limits.max_uniform_blocks = 1;
