@@ -1307,7 +1307,7 @@ static void arrays_of_images_are_passed_as_handles(void **state) {
     assert_true(slots[3] == got[3] && slots[4] == got[3]);
     args[0].size = 8;
     assert_true(vd_kernel_create(ctx, &d).id == 0);
-    CHECK_TEXT("argument 0 'from' is an image with size 8, but backend cuda passes images");
+    CHECK_TEXT("argument 0 'from' is an image with size 8, but backend cuda passes each image");
     vd_graph_destroy(ctx, g);
     vd_context_destroy(ctx);
 }
@@ -1319,9 +1319,9 @@ static void past_the_end(vd_arg_info *args) { args[1].location = 28; }
 
 static void image_arguments_are_checked(void **state) {
     static const struct { void (*change)(vd_arg_info *args); const char *text; } cases[] = {
-        { as_binding, "argument 0 'from' is an image with size 0, but backend cuda passes images" },
-        { as_separate, "argument 0 'from' is a separate image with size 8, but backend cuda passes images" },
-        { as_sampler, "argument 1 'to' is a sampler with size 8, but backend cuda passes images" },
+        { as_binding, "argument 0 'from' is an image with size 0, but backend cuda passes each image" },
+        { as_separate, "argument 0 'from' is a separate image with size 8, but backend cuda passes each image" },
+        { as_sampler, "argument 1 'to' is a sampler with size 8, but backend cuda passes each image" },
         { past_the_end, "argument 1 'to' ends at byte 36, but the argument block has 32 bytes" }
     };
     (void)state;
