@@ -65,6 +65,35 @@ static void visit_shapes(vd_context *ctx) {
 
 TEST_EXECUTED(each_thread_runs_once_whatever_the_shape) { in_both_forms(f, visit_shapes); }
 
+static uint32_t registers_of(vd_context *ctx, vd_kernel k) {
+    vd_kernel_info info;
+    OK(vd_kernel_query(ctx, k, &info));
+    return info.registers;
+}
+
+/* Drivers need not report registers, except CUDA's. */
+TEST_EXECUTED(kernels_whose_registers_are_counted_run) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "increment";
+    desc.local_size[0] = 64;
+    desc.machine = vd_machine(f->ctx);
+    desc.count_registers = true;
+    vc_kernel *builder = vc_begin(&desc);
+    vc_ref x = vc_buffer(builder, "x", VC_U32, VC_READ_WRITE);
+    VC_EACH(builder, i) { vc_store(x, i, vc_add(vc_load(x, i), vc_u32(1))); }
+    vd_kernel counted = kernel_end(f->ctx, builder), plain = kernel_affine(f->ctx);
+    vd_buffer buffer = buffer_u32(f->ctx, "x", 64, NULL);
+    OK(vd_run(f->ctx, counted, 64, vd_b(buffer)));
+    assert_int_equal(read_u32(f->ctx, buffer, 63), 1);
+    assert_int_equal(registers_of(f->ctx, plain), 0);
+    if (f->backend == VD_BACKEND_CUDA) assert_true(registers_of(f->ctx, counted) > 0);
+    else assert_true(registers_of(f->ctx, counted) <= 1024);
+    vd_kernel_destroy(f->ctx, counted);
+    vd_kernel_destroy(f->ctx, plain);
+    vd_buffer_destroy(f->ctx, buffer);
+}
+
 TEST_EXECUTED(the_largest_workgroup_runs) {
     const vd_limits *l = &vd_device(f->ctx, 0)->limits;
     uint32_t local[3] = { l->max_local_size[0] < l->max_local_invocations ? l->max_local_size[0]
@@ -544,7 +573,8 @@ TEST(reflection_finds_the_bindings_of_our_module) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(each_thread_runs_once_whatever_the_shape), CASE(the_largest_workgroup_runs), CASE(dispatch_by_groups),
+    CASE(each_thread_runs_once_whatever_the_shape), CASE(kernels_whose_registers_are_counted_run),
+    CASE(the_largest_workgroup_runs), CASE(dispatch_by_groups),
     CASE(more_groups_than_the_limit_are_split), CASE(more_threads_than_the_limit_are_split),
     CASE(implicit_arguments_have_threads_groups_lengths_and_shapes), CASE(values_of_every_scalar_type_arrive),
     CASE(vectors_arrive), CASE(more_values_than_push_constants), CASE(small_and_large_argument_blocks_alternate),

@@ -904,14 +904,20 @@ static void unusable_cuda_source_is_refused(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* Of a kernel without arguments, in CUDA C. */
+static vd_kernel_desc code_desc(const char *name, const char *code) {
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = name;
+    d.code = code;
+    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    return d;
+}
+
 static void dynamic_shared_memory(void **state) {
     (void)state;
     vd_context *ctx = context();
-    vd_kernel_desc d;
-    memset(&d, 0, sizeof d);
-    d.name = "shared";
-    d.code = "__global__ shared() { extern __shared__ char s[]; }";
-    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    vd_kernel_desc d = code_desc("shared", "__global__ shared() { extern __shared__ char s[]; }");
     d.shared_bytes = 100000;
     vd_kernel k = vd_kernel_create(ctx, &d);
     assert_true(k.id != 0);
@@ -936,11 +942,7 @@ static uint32_t cuda_registers(vd_context *ctx, vd_kernel k) {
 static void registers_are_counted(void **state) {
     (void)state;
     vd_context *ctx = context();
-    vd_kernel_desc d;
-    memset(&d, 0, sizeof d);
-    d.name = "k";
-    d.code = "__global__ k() {}";
-    d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
+    vd_kernel_desc d = code_desc("k", "__global__ k() {}");
     vd_kernel plain = vd_kernel_create(ctx, &d);
     d.count_registers = true;
     vd_kernel counted = vd_kernel_create(ctx, &d);
